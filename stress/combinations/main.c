@@ -82,7 +82,7 @@ static const struct argp_option options[] = {
     {"go-on", KEY_GO_ON, NULL, 0, "look for others after the first find", 0},
     {"pairs", KEY_PAIRS, "FILE", 0,
      "how often two features came together, and the seed of the first play, as JSON", 0},
-    {"json", KEY_JSON, NULL, 0, "the counts and finds as a line of JSON, without the plans", 0},
+    {"json", KEY_JSON, NULL, 0, "the counts and finds as a line of JSON", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -197,6 +197,8 @@ struct find {
     uint64_t calls; /* of its plan, a bit each; those of callbacks too */
     double seconds; /* of a processor, after which it was found first; without shrinking */
     uint64_t seed;
+    char *plan;    /* as C */
+    char *printed; /* by the process that broke the rule */
 };
 
 static double shrink_seconds; /* seconds of a processor that it took until now */
@@ -229,19 +231,40 @@ static uint32_t finds_of(const char *kind)
     return found;
 }
 
-static void print_find(const struct find *find, const struct plan *plan)
+static void print_find(const struct find *find)
 {
     if (arguments.as_json) {
         return;
     }
-    printf("\ncombinations: %s%s%s%s after %.1f s of a processor, seed %llu\n", find->kind,
+    printf("\ncombinations: %s%s%s%s after %.1f s of a processor, seed %llu\n%s%s", find->kind,
            find->detail[0] != '\0' ? " (" : "", find->detail, find->detail[0] != '\0' ? ")" : "",
-           find->seconds, (unsigned long long)find->seed);
-    plan_print(stdout, plan);
+           find->seconds, (unsigned long long)find->seed, find->plan, find->printed);
     fflush(stdout);
 }
 
-static void note_find(const struct plan *plan, double seconds, uint64_t seed)
+static char *or_die(char *text)
+{
+    if (text == NULL) {
+        perror("combinations");
+        exit(USAGE);
+    }
+    return text;
+}
+
+static char *text_of(const struct plan *plan)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    if (file != NULL) {
+        plan_print(file, plan);
+        fclose(file);
+    }
+    return or_die(text);
+}
+
+static void note_find(const struct plan *plan, double seconds, uint64_t seed, const char *printed)
 {
     struct find find = {.calls = calls_of(plan), .seconds = seconds, .seed = seed};
 
@@ -253,8 +276,10 @@ static void note_find(const struct plan *plan, double seconds, uint64_t seed)
         }
     }
     if (find_count < MOST_FOUND) {
+        find.plan = text_of(plan);
+        find.printed = or_die(strdup(printed));
         finds[find_count++] = find;
-        print_find(&find, plan);
+        print_find(&find);
     }
 }
 
@@ -271,6 +296,8 @@ static void look_into(void)
     if (finds_of(shrunk_kind) >= (backend_is_at_once(arguments.mode) ? 2 : SHRINKS_A_KIND)) {
         return;
     }
+    char *printed = or_die(strdup(watch_printed(errors)));
+
     plan_draw(&plan, seed, backend_is_at_once(arguments.mode));
     if (still_breaks(&plan)) {
         shrink(&plan, still_breaks, arguments.shrink_seconds);
@@ -279,7 +306,8 @@ static void look_into(void)
         snprintf(watch->detail, sizeof watch->detail, "not again%s%.200s",
                  detail[0] != '\0' ? ": " : "", detail);
     }
-    note_find(&plan, used - shrink_seconds, seed);
+    note_find(&plan, used - shrink_seconds, seed, printed);
+    free(printed);
     shrink_seconds += watch_processor_seconds() - used;
 }
 
@@ -310,9 +338,10 @@ static void print_json(double seconds)
     for (uint32_t i = 0; i < find_count; i++) {
         const struct find *find = &finds[i];
 
-        json_array_append_new(found, json_pack("{s:s, s:s, s:f, s:I}", "rule", find->kind, "detail",
-                                               find->detail, "seconds", find->seconds, "seed",
-                                               (json_int_t)find->seed));
+        json_array_append_new(found, json_pack("{s:s, s:s, s:f, s:I, s:s, s:s}", "rule",
+                                               find->kind, "detail", find->detail, "seconds",
+                                               find->seconds, "seed", (json_int_t)find->seed,
+                                               "plan", find->plan, "printed", find->printed));
     }
     json_t *all = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o}", "mode", arguments.mode, "seed",
                             (json_int_t)arguments.seed, "plans", (json_int_t)watch->plays, "calls",

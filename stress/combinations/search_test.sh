@@ -37,8 +37,20 @@ expect 0 "$combinations" --seed 1 --plays 100 --seconds 60
 expect 3 "$broken" --seed 1 --seconds 60 --shrink 0 --json
 python3 -c 'import json, sys
 found = json.load(sys.stdin)["found"][0]
-assert found["rule"] and found["seed"] >= 1' \
+assert found["rule"] and found["seed"] >= 1
+assert found["plan"].startswith("const struct plan plan = {")' \
     <"$work/log" || fail "JSON: $(cat "$work/log")"
+
+# A play that dies says where; that it does not die again is said too.
+"$combinations" --seed 1 --seconds 60 --shrink 0 >"$work/log" 2>&1 &
+sleep 1
+kill -SEGV "$(<"/proc/$!/task/$!/children")"
+status=0
+wait $! || status=$?
+[[ $status == 3 ]] || fail "a play that died: exit $status"
+grep -q 'died of signal 11 (not again)' "$work/log" || fail "a death: $(cat "$work/log")"
+grep -q '(watch_run+0x' "$work/log" || fail "no calls in which it died: $(cat "$work/log")"
+
 expect 2 "$combinations" --mode schedules
 grep -q -- "--mode takes turns or threads, not 'schedules'" "$work/log" || fail "mode: $(cat "$work/log")"
 expect 2 "$combinations" --seconds -1

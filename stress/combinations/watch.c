@@ -1,6 +1,7 @@
 /* Processes that play, and the one that watches them: see watch.h. */
 #include "stress/combinations/watch.h"
 #include "stress/combinations/backend.h"
+#include <execinfo.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TEXT_SIZE 8192
+#define TEXT_SIZE 16384
+#define MOST_FRAMES 32
 
 struct watch *watch;
 
@@ -43,6 +45,7 @@ void watch_open(void)
         perror("combinations: mmap");
         exit(2);
     }
+    backtrace(&(void *){NULL}, 1); /* loads what it needs: a process that dies may not */
 }
 
 void watch_note(const char *kind, const char *detail)
@@ -51,14 +54,42 @@ void watch_note(const char *kind, const char *detail)
     snprintf(watch->detail, sizeof watch->detail, "%s", detail);
 }
 
-/* The rest of the line in which `word` stands first, in what the child printed. */
-static bool find_printed(int errors, const char *word, char *found, size_t size)
+/* Where the process dies: once, then the signal ends it. */
+static void print_frames(int number)
+{
+    void *frames[MOST_FRAMES];
+
+    backtrace_symbols_fd(frames, backtrace(frames, MOST_FRAMES), STDERR_FILENO);
+    raise(number); /* comes when this returns */
+}
+
+/* Those that no sanitizer catches. */
+static void catch_deaths(void)
+{
+    static const int numbers[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+    const struct sigaction once = {.sa_handler = print_frames, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) {
+            sigaction(numbers[i], &once, NULL);
+        }
+    }
+}
+
+const char *watch_printed(int errors)
 {
     static char text[TEXT_SIZE];
     const ssize_t length = pread(errors, text, TEXT_SIZE - 1, 0);
 
     text[length < 0 ? 0 : length] = '\0';
-    const char *at = strstr(text, word);
+    return text;
+}
+
+/* The rest of the line in which `word` stands first, in what the child printed. */
+static bool find_printed(int errors, const char *word, char *found, size_t size)
+{
+    const char *at = strstr(watch_printed(errors), word);
 
     if (at != NULL) {
         snprintf(found, size, "%.*s", (int)strcspn(at, "\n"), at);
@@ -128,6 +159,7 @@ bool watch_run(watched *run, uint64_t from, uint64_t count, double patience, int
 
     if (process == 0) {
         dup2(errors, STDERR_FILENO);
+        catch_deaths();
         run(from, count);
         _exit(0);
     }

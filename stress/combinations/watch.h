@@ -36,6 +36,9 @@ typedef void watched(uint64_t from, uint64_t count);
  */
 bool watch_run(watched *run, uint64_t from, uint64_t count, double patience, int errors);
 
+/* What the child printed, with the calls in which it died: a static text, cut off if it is long. */
+const char *watch_printed(int errors);
+
 void watch_open(void);
 double watch_seconds(void);
 
