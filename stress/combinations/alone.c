@@ -17,11 +17,11 @@
 
 /* --- slots that are free can be had --- */
 
-/* The worker that the thread has open, the command set's, and the neighbours'. */
+/* The worker that the thread has open, the command set's, and its own in the other table. */
 static void by_each_worker(struct thread *thread, haft_status (*call)(haft_worker *worker),
                            const char *name)
 {
-    haft_worker *workers[] = {thread->worker, worker_of_set(thread), thread->seat->neighbour};
+    haft_worker *workers[] = {thread->worker, worker_of_set(thread), thread->seat->other_worker};
 
     for (uint32_t i = 0; i < sizeof workers / sizeof *workers; i++) {
         require_that(workers[i] == NULL || call(workers[i]) == HAFT_OK, name);
@@ -206,23 +206,23 @@ static void check_busy(void)
     fail("BUSY for ever, in a full table", "%u of %u in use", used, capacity);
 }
 
-static void try_neighbour(struct thread *thread)
+static void try_other(struct thread *thread)
 {
-    tried = insert_neighbour(thread, 0);
+    tried = insert_in_other(thread, 0);
 }
 
 /* The other table stops being busy after some rounds.  If its threads have no workers, the clock
  * must be driven: no quiescent point answers its shortage. */
-static void check_neighbours(struct thread *thread, uint32_t number, enum drive drive)
+static void check_other(struct thread *thread, uint32_t number, enum drive drive)
 {
     for (uint32_t i = 0; i < rounds_by(drive); i++) {
-        by_thread(number, try_neighbour);
+        by_thread(number, try_other);
         if (tried != HAFT_BUSY) {
             return;
         }
         pass_round(thread, drive);
     }
-    fail("BUSY for ever, in another table", "%u in use", count_in(&play.neighbours.live));
+    fail("BUSY for ever, in another table", "%u in use", count_in(&play.other.live));
 }
 
 static void check_progress(struct thread *thread, const struct step *step)
@@ -233,7 +233,7 @@ static void check_progress(struct thread *thread, const struct step *step)
     const uint32_t number = step->at % play.plan->threads;
     const enum drive drive = choose_drive(step);
 
-    check_neighbours(thread, number, play.plan->options.neighbour == 2 ? drive : BY_WAITING);
+    check_other(thread, number, play.plan->options.other_table == 2 ? drive : BY_WAITING);
     for (uint32_t i = 0; drive == BY_WAITING && i < ROUNDS; i++) {
         pass_round(thread, drive);
     }

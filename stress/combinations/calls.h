@@ -32,7 +32,7 @@ step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_pu
     step_free, step_free_stale, step_free_many, step_restore;
 step_call step_refused;
 step_call step_side_set, step_side_find;
-step_call step_neighbour_insert, step_neighbour_free;
+step_call step_other_insert, step_other_free;
 step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_trim, step_recycle,
     step_reserve_capacity;
 
@@ -57,12 +57,12 @@ void check_value_at_end(haft_id id);
 
 /* --- another table of the domain, in plans that have one --- */
 
-void begin_neighbours(void);
-void end_neighbours(void);
-void end_neighbour_worker(struct seat *seat);
+void begin_other_table(void);
+void end_other_table(void);
+void end_other_worker(struct seat *seat);
 
-/* What the insertion answers; HAFT_OK as well where no neighbour can be added. */
-haft_status insert_neighbour(struct thread *thread, uint32_t at);
+/* What the insertion answers; HAFT_OK as well where there is no other table, or no room for the id. */
+haft_status insert_in_other(struct thread *thread, uint32_t at);
 
 /* --- states, of a table that is a local one for the moment --- */
 

@@ -33,7 +33,7 @@ static uint32_t open_workers(void)
     uint32_t open = play.left != NULL;
 
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
-        open += play.seats[i].workers - (play.seats[i].neighbour != NULL);
+        open += play.seats[i].workers - (play.seats[i].other_worker != NULL);
     }
     return open;
 }

@@ -36,7 +36,7 @@
     FEATURE(given, options->given != 0)                                                            \
     FEATURE(heap, options->heap != 0)                                                              \
     FEATURE(side, options->side != 0)                                                              \
-    FEATURE(neighbour, options->neighbour != 0)                                                    \
+    FEATURE(other_table, options->other_table != 0)                                                \
     FEATURE(one_life, plan_has_one_life(options))                                                  \
     FEATURE(no_spare, options->capacity + options->restore_range + 4 == 1u << options->index_bits)
 

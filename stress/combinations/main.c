@@ -338,10 +338,10 @@ static void print_json(double seconds)
     for (uint32_t i = 0; i < find_count; i++) {
         const struct find *find = &finds[i];
 
-        json_array_append_new(found, json_pack("{s:s, s:s, s:f, s:I, s:s, s:s}", "rule",
-                                               find->kind, "detail", find->detail, "seconds",
-                                               find->seconds, "seed", (json_int_t)find->seed,
-                                               "plan", find->plan, "printed", find->printed));
+        json_array_append_new(found, json_pack("{s:s, s:s, s:f, s:I, s:s, s:s}", "rule", find->kind,
+                                               "detail", find->detail, "seconds", find->seconds,
+                                               "seed", (json_int_t)find->seed, "plan", find->plan,
+                                               "printed", find->printed));
     }
     json_t *all = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o}", "mode", arguments.mode, "seed",
                             (json_int_t)arguments.seed, "plans", (json_int_t)watch->plays, "calls",

@@ -84,7 +84,7 @@ struct seat {
     uint32_t job_count;
     struct job jobs[MOST_JOBS]; /* in order of their beginning */
     uint32_t workers;           /* that it has open, in both tables */
-    haft_worker *neighbour;     /* its worker in the other table; NULL: none */
+    haft_worker *other_worker;  /* its worker in the other table; NULL: none */
     uint32_t reclaims;          /* on_reclaim it is in */
     uint32_t fills;             /* on_fill it is in */
     uint32_t held_count;
@@ -137,10 +137,10 @@ struct set {
     _Atomic(uint64_t) freed_otherwise; /* by others meanwhile */
 };
 
-#define MOST_NEIGHBOURS 16u
+#define MOST_IN_OTHER 16u
 
 /* Another table of the domain. */
-struct neighbours {
+struct other_table {
     haft_table *table; /* NULL: none */
     haft_view view;
     bool is_closing;
@@ -148,7 +148,7 @@ struct neighbours {
     _Atomic(uint32_t) live;
     _Atomic(uint64_t) frees;
     _Atomic(uint64_t) reclaims;
-    _Atomic(uint64_t) ids[MOST_NEIGHBOURS];
+    _Atomic(uint64_t) ids[MOST_IN_OTHER];
 };
 
 struct play {
@@ -157,7 +157,7 @@ struct play {
     haft_domain *domain;
     haft_table *table;
     haft_side *side; /* NULL: none */
-    struct neighbours neighbours;
+    struct other_table other;
     haft_view view;
     haft_layout layout;
     uint32_t register_count;

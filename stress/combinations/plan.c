@@ -119,7 +119,7 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
     }
     options->given = one_in(chance, 4) ? between(chance, 1, 2) : 0;
     options->side = one_in(chance, 3) && !options->wrap;
-    options->neighbour = one_in(chance, 3) ? between(chance, 1, 2) : 0;
+    options->other_table = one_in(chance, 3) ? between(chance, 1, 2) : 0;
     options->waiting_slots = one_in(chance, 4) ? between(chance, 1, 24) : 0;
     options->never_wait = one_in(chance, 4);
     options->heap = one_in(chance, 3);
@@ -129,26 +129,24 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
 /* --- steps --- */
 
 static const uint8_t allowed_in_reclaim[] = {
-    CALL_INSERT,         CALL_RESERVE,      CALL_PUBLISH,
-    CALL_ABORT,          CALL_FREE,         CALL_FREE_STALE,
-    CALL_INSERT_MANY,    CALL_FREE_MANY,    CALL_BARE_FREE,
-    CALL_BARE_INSERT,    CALL_BARE_RESERVE, CALL_BARE_ABORT,
-    CALL_UNPIN,          CALL_UNPIN,        CALL_DIAGNOSE,
-    CALL_RESTORE,        CALL_BARE_PUBLISH, CALL_RESERVE_CAPACITY,
-    CALL_JOB_BEGIN,      CALL_PIN,          CALL_SCAN,
-    CALL_SIDE_SET,       CALL_SIDE_FIND,    CALL_NEIGHBOUR_INSERT,
-    CALL_NEIGHBOUR_FREE, CALL_WORKER_OPEN,  CALL_WORKER_CURRENT,
+    CALL_INSERT,      CALL_RESERVE,      CALL_PUBLISH,
+    CALL_ABORT,       CALL_FREE,         CALL_FREE_STALE,
+    CALL_INSERT_MANY, CALL_FREE_MANY,    CALL_BARE_FREE,
+    CALL_BARE_INSERT, CALL_BARE_RESERVE, CALL_BARE_ABORT,
+    CALL_UNPIN,       CALL_UNPIN,        CALL_DIAGNOSE,
+    CALL_RESTORE,     CALL_BARE_PUBLISH, CALL_RESERVE_CAPACITY,
+    CALL_JOB_BEGIN,   CALL_PIN,          CALL_SCAN,
+    CALL_SIDE_SET,    CALL_SIDE_FIND,    CALL_OTHER_INSERT,
+    CALL_OTHER_FREE,  CALL_WORKER_OPEN,  CALL_WORKER_CURRENT,
 };
 
 static const uint8_t allowed_in_fill[] = {
-    CALL_INSERT,         CALL_RESERVE,     CALL_PUBLISH,
-    CALL_ABORT,          CALL_FREE,        CALL_INSERT_MANY,
-    CALL_FREE_MANY,      CALL_BARE_FREE,   CALL_BARE_INSERT,
-    CALL_UNPIN,          CALL_RESTORE,     CALL_FREE_STALE,
-    CALL_BARE_ABORT,     CALL_DIAGNOSE,    CALL_RESERVE_CAPACITY,
-    CALL_JOB_BEGIN,      CALL_PIN,         CALL_SCAN,
-    CALL_SIDE_SET,       CALL_SIDE_FIND,   CALL_NEIGHBOUR_INSERT,
-    CALL_NEIGHBOUR_FREE, CALL_WORKER_OPEN, CALL_WORKER_CURRENT,
+    CALL_INSERT,       CALL_RESERVE,     CALL_PUBLISH,          CALL_ABORT,
+    CALL_FREE,         CALL_INSERT_MANY, CALL_FREE_MANY,        CALL_BARE_FREE,
+    CALL_BARE_INSERT,  CALL_UNPIN,       CALL_RESTORE,          CALL_FREE_STALE,
+    CALL_BARE_ABORT,   CALL_DIAGNOSE,    CALL_RESERVE_CAPACITY, CALL_JOB_BEGIN,
+    CALL_PIN,          CALL_SCAN,        CALL_SIDE_SET,         CALL_SIDE_FIND,
+    CALL_OTHER_INSERT, CALL_OTHER_FREE,  CALL_WORKER_OPEN,      CALL_WORKER_CURRENT,
 };
 
 /* What waits, or takes something apart. */
@@ -310,8 +308,8 @@ static uint32_t draw_any_call(struct chance *chance, bool at_once)
                                      CALL_RESOLVE,        CALL_PIN,           CALL_UNPIN,
                                      CALL_SIDE_SET,       CALL_SIDE_FIND,     CALL_JOB_BEGIN,
                                      CALL_JOB_END,        CALL_RECORDER_OPEN, CALL_RECORD_CREATE,
-                                     CALL_RECORD_DESTROY, CALL_APPLY,         CALL_NEIGHBOUR_INSERT,
-                                     CALL_NEIGHBOUR_FREE};
+                                     CALL_RECORD_DESTROY, CALL_APPLY,         CALL_OTHER_INSERT,
+                                     CALL_OTHER_FREE};
 
     if (one_in(chance, 2)) {
         return common[below(chance, sizeof common)];
@@ -416,7 +414,7 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
     } else if (at_once && one_in(&chance, 4)) {
         leave_calls(&swarm, in_jobs, sizeof in_jobs);
     }
-    if (plan->options.on_reclaim || plan->options.neighbour != 0) {
+    if (plan->options.on_reclaim || plan->options.other_table != 0) {
         plan->reclaim_count = draw_callback(&chance, plan, plan->on_reclaim, allowed_in_reclaim,
                                             sizeof allowed_in_reclaim, &swarm, at_once);
     }

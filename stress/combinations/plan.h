@@ -66,8 +66,8 @@
     CALL(RECORD_CREATE)                                                                            \
     CALL(RECORD_DESTROY)                                                                           \
     CALL(RECORD_CALL)                                                                              \
-    CALL(NEIGHBOUR_INSERT)                                                                         \
-    CALL(NEIGHBOUR_FREE)                                                                           \
+    CALL(OTHER_INSERT)                                                                             \
+    CALL(OTHER_FREE)                                                                               \
     CALL(APPLY)                                                                                    \
     ALONE(GUEST)                                                                                   \
     ALONE(GUEST_LATE)                                                                              \
@@ -136,14 +136,14 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(given)                                                                                  \
     OPTION(heap)                                                                                   \
     OPTION(side)                                                                                   \
-    OPTION(neighbour)                                                                              \
+    OPTION(other_table)                                                                            \
     OPTION(filled)                                                                                 \
     OPTION(stall)
 
 /*
  * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's, with
  * slots to hold back (1) or without (2).  `heap`: its allocator is the play's.  `side`: values
- * beside the objects.  `neighbour`: another table of the domain, which callbacks use as well,
+ * beside the objects.  `other_table`: another table of the domain, which callbacks use as well,
  * without workers (1) or with (2).  `waiting_slots`: waiting_bytes, as a number of slots.
  * `stall`: a grace period is late after a nanosecond.  The rest is haft_table_options.
  */

@@ -356,7 +356,7 @@ void play_begin(const struct plan *plan, bool at_once)
     }
     begin_memory();
     open_domain();
-    begin_neighbours();
+    begin_other_table();
     begin_table();
     forget_table();
     fill_table();
@@ -380,7 +380,7 @@ void play_thread(uint32_t number)
     }
     end_sections(thread);
     end_set(thread);
-    end_neighbour_worker(thread->seat); /* its callbacks open workers of the table */
+    end_other_worker(thread->seat); /* its callbacks open workers of the table */
     end_worker(thread);
     unregister_seat(thread->seat);
     current = NULL;
@@ -444,7 +444,7 @@ void play_end(void)
     end_objects();
     check_capacity();
     end_table();
-    end_neighbours();
+    end_other_table();
     unregister_seat(current->seat);
     if (haft_domain_close(play.domain) != HAFT_OK) {
         fail("a domain could not be closed", "%s", "");
@@ -475,7 +475,7 @@ static void end_turns(void)
     end_sections(current);
     end_set(current);
     let_crowd_go(current);
-    end_neighbour_worker(current->seat); /* its callbacks open workers of the table */
+    end_other_worker(current->seat); /* its callbacks open workers of the table */
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         current = &play.threads[i];
         if (!current->is_implicit) {

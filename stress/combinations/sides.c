@@ -104,7 +104,7 @@ static void set_value(struct thread *thread, const struct reg *reg)
     check_value(thread, place, id);
 }
 
-#define MOST_SET 16 /* by a step: neighbours too */
+#define MOST_SET 16 /* by a step: the next ones too */
 
 void step_side_set(struct thread *thread, haft_worker *worker, const struct step *step)
 {

@@ -237,7 +237,7 @@ void note_worker_closed(struct seat *seat)
 
 void forget_workers(struct seat *seat)
 {
-    seat->workers = seat->neighbour != NULL;
+    seat->workers = seat->other_worker != NULL;
     settle_level(seat);
 }
 

@@ -14,6 +14,7 @@
 
 #define TEXT_SIZE 16384
 #define MOST_FRAMES 32
+#define LONGEST_PAUSE_NS 10000000
 
 struct watch *watch;
 
@@ -120,9 +121,11 @@ static void note_death(int status, int errors)
     watch_note(kind, "");
 }
 
-static void pause_shortly(void)
+/* The longer it has waited, the longer: looks at a long run must cost nothing. */
+static void pause_longer(long *ns)
 {
-    nanosleep(&(struct timespec){0, 200000}, NULL);
+    nanosleep(&(struct timespec){0, *ns}, NULL);
+    *ns = *ns < LONGEST_PAUSE_NS ? 2 * *ns : LONGEST_PAUSE_NS;
 }
 
 /* Waits for the process as long as it goes on.  False: it had to be ended. */
@@ -130,6 +133,7 @@ static bool await_end(pid_t process, double patience, int *status)
 {
     uint64_t plays = 0;
     double since = watch_seconds();
+    long pause_ns = 50000;
 
     while (waitpid(process, status, WNOHANG) == 0) {
         if (atomic_load(&watch->plays) != plays) {
@@ -140,7 +144,7 @@ static bool await_end(pid_t process, double patience, int *status)
             waitpid(process, status, 0);
             return false;
         }
-        pause_shortly();
+        pause_longer(&pause_ns);
     }
     return true;
 }
