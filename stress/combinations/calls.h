@@ -61,7 +61,7 @@ void begin_other_table(void);
 void end_other_table(void);
 void end_other_worker(struct seat *seat);
 
-/* What the insertion answers; HAFT_OK as well where there is no other table, or no room for the id. */
+/* What the insertion answers; HAFT_OK too where there is no such table, or no room for the id. */
 haft_status insert_in_other(struct thread *thread, uint32_t at);
 
 /* --- states, of a table that is a local one for the moment --- */
