@@ -164,8 +164,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
      */
     template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
     {
-        auto *to = std::addressof(
-            visit); // visit may be a function, whose address does not become a void *
+        auto *to = std::addressof(visit); // a function's address does not become a void *
 
         return haft_local_for_each_slot(handle_.get(), visit_slot<std::remove_reference_t<Visit>>,
                                         &to);
@@ -248,15 +247,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
 
     template <class Visit> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
     {
-        Visit &visit = **static_cast<Visit **>(arg);
-        T *found = static_cast<T *>(object);
-
-        if constexpr (std::is_void_v<decltype(visit(id_type(id), found))>) {
-            visit(id_type(id), found);
-            return true;
-        } else {
-            return visit(id_type(id), found);
-        }
+        return detail::visit_one(**static_cast<Visit **>(arg), id_type(id),
+                                 static_cast<T *>(object));
     }
 
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}

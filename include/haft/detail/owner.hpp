@@ -32,6 +32,18 @@ template <auto Close> struct asserting_closer {
     }
 };
 
+/* Calls visit(arguments): whether its walk goes on. */
+template <class Visit, class... Arguments>
+bool visit_one(Visit &visit, Arguments &&...arguments) noexcept
+{
+    if constexpr (std::is_void_v<decltype(visit(std::forward<Arguments>(arguments)...))>) {
+        visit(std::forward<Arguments>(arguments)...);
+        return true;
+    } else {
+        return visit(std::forward<Arguments>(arguments)...);
+    }
+}
+
 template <class Handle, class Closer> class owner
 {
   public:

@@ -111,7 +111,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
      */
     template <class Visit> uint64_t for_each(Visit &&visit) const noexcept
     {
-        auto *to = std::addressof(visit); // of a function, it is no pointer to an object
+        auto *to = std::addressof(visit); // a function's address does not become a void *
 
         return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
     }
@@ -162,16 +162,8 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
     template <class Visit>
     static bool call(haft_id id, void *object, void *value, void *arg) noexcept
     {
-        Visit &visit = **static_cast<Visit **>(arg);
-        T &object_of = *static_cast<T *>(object);
-        V &value_of = *static_cast<V *>(value);
-
-        if constexpr (std::is_void_v<decltype(visit(id_type(id), object_of, value_of))>) {
-            visit(id_type(id), object_of, value_of);
-            return true;
-        } else {
-            return visit(id_type(id), object_of, value_of);
-        }
+        return detail::visit_one(**static_cast<Visit **>(arg), id_type(id),
+                                 *static_cast<T *>(object), *static_cast<V *>(value));
     }
 
     haft_view view_ = HAFT_VIEW_EMPTY;
