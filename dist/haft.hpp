@@ -386,6 +386,18 @@ template <auto Close> struct asserting_closer {
     }
 };
 
+/* Calls visit(arguments): whether its walk goes on. */
+template <class Visit, class... Arguments>
+bool visit_one(Visit &visit, Arguments &&...arguments) noexcept
+{
+    if constexpr (std::is_void_v<decltype(visit(std::forward<Arguments>(arguments)...))>) {
+        visit(std::forward<Arguments>(arguments)...);
+        return true;
+    } else {
+        return visit(std::forward<Arguments>(arguments)...);
+    }
+}
+
 template <class Handle, class Closer> class owner
 {
   public:
@@ -935,8 +947,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
      */
     template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
     {
-        auto *to = std::addressof(
-            visit); // visit may be a function, whose address does not become a void *
+        auto *to = std::addressof(visit); // a function's address does not become a void *
 
         return haft_local_for_each_slot(handle_.get(), visit_slot<std::remove_reference_t<Visit>>,
                                         &to);
@@ -1019,15 +1030,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
 
     template <class Visit> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
     {
-        Visit &visit = **static_cast<Visit **>(arg);
-        T *found = static_cast<T *>(object);
-
-        if constexpr (std::is_void_v<decltype(visit(id_type(id), found))>) {
-            visit(id_type(id), found);
-            return true;
-        } else {
-            return visit(id_type(id), found);
-        }
+        return detail::visit_one(**static_cast<Visit **>(arg), id_type(id),
+                                 static_cast<T *>(object));
     }
 
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}
@@ -1826,7 +1830,7 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
      */
     template <class Visit> uint64_t for_each(Visit &&visit) const noexcept
     {
-        auto *to = std::addressof(visit); // of a function, it is no pointer to an object
+        auto *to = std::addressof(visit); // a function's address does not become a void *
 
         return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
     }
@@ -1877,16 +1881,8 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
     template <class Visit>
     static bool call(haft_id id, void *object, void *value, void *arg) noexcept
     {
-        Visit &visit = **static_cast<Visit **>(arg);
-        T &object_of = *static_cast<T *>(object);
-        V &value_of = *static_cast<V *>(value);
-
-        if constexpr (std::is_void_v<decltype(visit(id_type(id), object_of, value_of))>) {
-            visit(id_type(id), object_of, value_of);
-            return true;
-        } else {
-            return visit(id_type(id), object_of, value_of);
-        }
+        return detail::visit_one(**static_cast<Visit **>(arg), id_type(id),
+                                 *static_cast<T *>(object), *static_cast<V *>(value));
     }
 
     haft_view view_ = HAFT_VIEW_EMPTY;
