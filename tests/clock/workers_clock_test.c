@@ -43,13 +43,15 @@ Test(workers_clock, the_frees_of_the_section_that_lasts_are_not_done)
 {
     struct shared shared = open_shared(workers, &options);
 
-    assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
-    retire_one(&shared);
-    assert_status(haft_worker_flush(shared.worker), HAFT_OK);
-    cr_expect(eq(u64, backlog(&shared), 1), "this thread may hold the object still");
-    assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
-    assert_status(haft_worker_flush(shared.worker), HAFT_OK);
-    cr_expect(eq(u64, backlog(&shared), 0));
+    for (int n = 0; n < 2; n++) { /* a quiescent point that has announced something is no end */
+        assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+        retire_one(&shared);
+        assert_status(haft_worker_flush(shared.worker), HAFT_OK);
+        cr_expect(eq(u64, backlog(&shared), 1), "this thread may hold the object still");
+        assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+        assert_status(haft_worker_flush(shared.worker), HAFT_OK);
+        cr_expect(eq(u64, backlog(&shared), 0));
+    }
     close_shared(&shared);
 }
 
