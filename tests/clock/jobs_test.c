@@ -482,6 +482,23 @@ Test(jobs, the_first_worker_after_offline_in_one_is_online)
     close_shared(&shared);
 }
 
+Test(jobs, offline_without_workers_in_one_leaves_the_next_ones_inner)
+{
+    struct shared shared = open_without_worker();
+    const haft_job_state outer = haft_job_begin(shared.domain);
+
+    haft_thread_offline(shared.domain);
+    const haft_job_state inner = haft_job_begin(shared.domain);
+
+    shared.worker = open_worker(shared.table);
+    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
+    haft_job_end(shared.domain, inner);
+    EXPECT_HELD(&shared);
+    haft_job_end(shared.domain, outer);
+    EXPECT_FREE(&shared);
+    close_shared(&shared);
+}
+
 /* In a job: offline, the last close, and online again without a worker. */
 static void come_back_without_worker(struct shared *shared)
 {

@@ -503,6 +503,24 @@ Test(fill, of_a_shared_table_is_told_again_however_few_insertions_its_fall_laste
     close_shared(&seen.shared);
 }
 
+/* The worker holds slots for more than are warned about, so no insertion looks before they live. */
+Test(fill, of_a_shared_table_is_told_again_where_only_frees_can_see_its_fall)
+{
+    static haft_id ids[257]; /* a batch of 128 has just been begun */
+
+    open_table(20000, 100, false);
+    for (int round = 1; round < 3; round++) {
+        for (int i = 0; i < 257; i++) {
+            ids[i] = insert(seen.shared.worker);
+        }
+        cr_expect(eq(int, seen.calls, round));
+        for (int i = 0; i < 257; i++) {
+            must(haft_free(seen.shared.worker, ids[i]) == HAFT_OK);
+        }
+    }
+    close_shared(&seen.shared);
+}
+
 Test(fill, without_a_worker_is_told_with_the_object_that_reaches_it)
 {
     haft_id id;
