@@ -120,6 +120,52 @@ TEST_ON_EACH_ROW(fork_, without_the_calls_the_child_does_what_is_lock_free_and_w
     close_parent(&parent);
 }
 
+static sem_t begins;
+static atomic_bool is_given_back;
+
+static void note_that_a_fork_begins(void)
+{
+    sem_post(&begins);
+}
+
+/* As a thread that opens or closes something when another one forks. */
+static void *hold_the_lock_a_little_longer(void *holds)
+{
+    haft_before_fork();
+    sem_post(holds);
+    while (sem_wait(&begins) != 0) {
+        /* interrupted */
+    }
+    sleep_ms(20);
+    atomic_store(&is_given_back, true);
+    haft_after_fork_parent();
+    return NULL;
+}
+
+Test(fork_, waits_for_the_lock_of_opening_and_closing)
+{
+    pthread_t thread;
+    sem_t holds;
+    int status = -1;
+
+    need_forks_beside_threads();
+    must(sem_init(&begins, 0, 0) == 0 && sem_init(&holds, 0, 0) == 0);
+    must(pthread_create(&thread, NULL, hold_the_lock_a_little_longer, &holds) == 0);
+    while (sem_wait(&holds) != 0) {
+        /* interrupted */
+    }
+    /* Given last, it is called first. */
+    must(pthread_atfork(note_that_a_fork_begins, NULL, NULL) == 0);
+    const pid_t child = fork();
+
+    if (child == 0) {
+        _exit(!atomic_load(&is_given_back));
+    }
+    cr_assert(eq(int, waitpid(child, &status, 0), child));
+    cr_expect(zero(int, status));
+    pthread_join(thread, NULL);
+}
+
 /* --- with them --- */
 
 static bool ticks;
