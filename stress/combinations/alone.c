@@ -689,13 +689,13 @@ static void try_unshare(struct thread *thread, const struct step *step)
 
     leave_section(thread, unshare_in_section);
     begin_closing();
-    if (play.side != NULL) {
-        require_that(haft_unshare(play.table, &local) != HAFT_OK,
-                     "a table was handed back beside a side");
-        end_side();
-    }
-    const haft_status status = haft_unshare(play.table, &local);
+    haft_status status = haft_unshare(play.table, &local);
 
+    if (has_sides()) {
+        require_that(status != HAFT_OK, "a table was handed back beside a side");
+        end_sides();
+        status = haft_unshare(play.table, &local);
+    }
     play.is_closing = false;
     end_call(outer);
     if (check_ending(status)) {
@@ -736,6 +736,7 @@ static void go_on_forked(void)
     }
     play.plan = &forked;
     play.is_forked = true;
+    forget_export();
     play.left = NULL; /* its thread has ended: it is closed */
     play.seats[0].is_registered = false;
     let_go(&play.seats[0]);

@@ -29,6 +29,9 @@ void backend_await(bool (*ready)(const void *what), const void *what);
 /* Whether a play may fork, and the system may be told to refuse memory. */
 bool backend_has_system(void);
 
+/* Whether a play may write files, by a thread of the library's own. */
+bool backend_has_files(void);
+
 /* fork(), without handlers where those could not run. */
 pid_t backend_fork(void);
 

@@ -55,10 +55,15 @@ static const struct {
     [CALL_SECTION_BEGIN] = {step_section_begin, AS_IS, false},
     [CALL_SECTION_END] = {step_section_end, AS_IS, false},
     [CALL_RESOLVE] = {step_resolve, AS_IS, false},
+    [CALL_RESOLVE_MANY] = {step_resolve_many, AS_IS, false},
     [CALL_PIN] = {step_pin, AS_IS, false},
     [CALL_UNPIN] = {step_unpin, AS_IS, false},
     [CALL_SCAN] = {step_scan, AS_IS, false},
     [CALL_DIAGNOSE] = {step_diagnose, AS_IS, false},
+    [CALL_EXPLAIN] = {step_explain, AS_IS, false},
+    [CALL_EXPORT] = {step_export, AS_IS, false},
+    [CALL_SIDE_OPEN] = {step_side_open, AS_IS, false},
+    [CALL_SIDE_CLOSE] = {step_side_close, AS_IS, false},
     [CALL_SIDE_SET] = {step_side_set, AS_IS, false},
     [CALL_SIDE_FIND] = {step_side_find, AS_IS, false},
     [CALL_TRIM] = {step_trim, AS_IS, true},
@@ -143,7 +148,7 @@ void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     require_that(arg == &play, "on_reclaim's argument");
     require_that((worker == NULL) == play.is_closing, "on_reclaim's worker");
-    check_value_at_end(id);
+    check_values_at_end(id);
     model_reclaimed(id, object);
     call_in_reclaim(worker);
 }

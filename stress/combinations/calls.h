@@ -31,10 +31,10 @@ step_call step_commands_open, step_commands_close, step_recorder_open, step_reco
 step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_publish, step_abort,
     step_free, step_free_stale, step_free_many, step_restore;
 step_call step_refused;
-step_call step_side_set, step_side_find;
+step_call step_side_open, step_side_close, step_side_set, step_side_find;
 step_call step_other_insert, step_other_free;
-step_call step_resolve, step_pin, step_unpin, step_scan, step_diagnose, step_trim, step_recycle,
-    step_reserve_capacity;
+step_call step_resolve, step_resolve_many, step_pin, step_unpin, step_scan, step_diagnose,
+    step_explain, step_export, step_trim, step_recycle, step_reserve_capacity;
 
 /* An object through `worker`, or without one.  False: there was no slot, or no register. */
 bool insert_one(haft_worker *worker, uint32_t at);
@@ -46,14 +46,23 @@ void stamp_zeros(struct reg *reg, haft_id id);
 /* Free what the register names. */
 void free_one(haft_worker *worker, struct reg *reg);
 
-/* --- the side, in plans that have one --- */
+/* --- sides of the table --- */
 
-void begin_side(void);
-void end_side(void);
+void begin_side(void); /* the plan's, if it has one */
+void end_sides(void);
+bool has_sides(void);
 
 /* An id was issued, and no other thread knows it; on_reclaim was given one. */
 void check_inherits_nothing(haft_id id);
-void check_value_at_end(haft_id id);
+void check_values_at_end(haft_id id);
+
+/* In turns: the slot has another id. */
+void forget_values(uint32_t index);
+
+/* --- the export of the process --- */
+
+void end_export(void);
+void forget_export(void); /* it is the parent's */
 
 /* --- another table of the domain, in plans that have one --- */
 

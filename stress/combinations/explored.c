@@ -46,6 +46,11 @@ bool backend_has_system(void)
     return false;
 }
 
+bool backend_has_files(void)
+{
+    return false;
+}
+
 pid_t backend_fork(void)
 {
     return _Fork();

@@ -1,5 +1,7 @@
 /* Calls that look at objects and hold them, and those on the table as a whole. */
 #include "stress/combinations/calls.h"
+#include <haft/diagnose.h>
+#include <string.h>
 
 /* What a live register's id leads to is its object, as long as the register is not another's. */
 static void check_found(const struct reg *reg, haft_id id, const void *object)
@@ -38,6 +40,36 @@ void step_resolve(struct thread *thread, haft_worker *worker, const struct step 
     if (object != NULL && !in_callback(thread)) {
         hold(thread, object);
     }
+}
+
+#define MOST_RESOLVED 24 /* by a step: more than are fetched ahead */
+
+void step_resolve_many(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    const uint32_t wanted = step->count < MOST_RESOLVED ? step->count : MOST_RESOLVED;
+    haft_id ids[MOST_RESOLVED];
+    void *objects[MOST_RESOLVED];
+    size_t found = 0;
+
+    (void)worker;
+    if (wanted == 0 || !may_resolve(thread)) {
+        return;
+    }
+    for (uint32_t i = 0; i < wanted; i++) {
+        ids[i] = id_in(&play.registers[(step->at + i) % play.register_count]);
+    }
+    const struct call_under_way outer = begin_call(CALL_RESOLVE_MANY, ids[0]);
+    const size_t live = haft_resolve_many(play.view, ids, objects, wanted);
+
+    end_call(outer);
+    for (uint32_t i = 0; i < wanted; i++) {
+        found += objects[i] != NULL;
+        check_found(&play.registers[(step->at + i) % play.register_count], ids[i], objects[i]);
+        if (objects[i] != NULL && !in_callback(thread)) {
+            hold(thread, objects[i]);
+        }
+    }
+    require_that(live == found, "haft_resolve_many counts");
 }
 
 void step_pin(struct thread *thread, haft_worker *worker, const struct step *step)
@@ -196,6 +228,31 @@ void step_diagnose(struct thread *thread, haft_worker *worker, const struct step
     }
 }
 
+/* The line begins with the table's name, also where its end is cut off. */
+void step_explain(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    static const haft_status statuses[] = {HAFT_FULL, HAFT_BUSY, HAFT_IN_USE, HAFT_NO_MEMORY,
+                                           HAFT_FORKED};
+    const haft_status status = statuses[step->at % (sizeof statuses / sizeof *statuses)];
+    static const char beginning[] = TABLE_NAME ": ";
+    char line[512];
+    char cut[sizeof beginning + 2];
+
+    (void)thread;
+    (void)worker;
+    const struct call_under_way outer = begin_call(CALL_EXPLAIN, HAFT_NIL);
+    const int length = haft_table_explain(play.table, status, line, sizeof line);
+    const int cut_length = haft_table_explain(play.table, status, cut, sizeof cut);
+
+    end_call(outer);
+    require_that(length > 0 && strlen(line) == (size_t)length &&
+                     strncmp(line, beginning, strlen(beginning)) == 0,
+                 "haft_table_explain");
+    require_that(cut_length > 0 && strncmp(cut, line, strlen(beginning)) == 0 &&
+                     strlen(cut) == sizeof cut - 1,
+                 "haft_table_explain, cut off");
+}
+
 void step_trim(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)thread;
@@ -234,6 +291,19 @@ void step_reserve_capacity(struct thread *thread, haft_worker *worker, const str
                  "haft_reserve_capacity");
 }
 
+/* A slot that begins anew has lost what was set for the ids that it had. */
+static void check_lost_values(void)
+{
+    for (uint32_t index = HAFT_FIRST_INDEX; index >> play.plan->options.index_bits == 0; index++) {
+        haft_id id;
+
+        if (count_in(&play.recycled[index]) != 0 &&
+            haft_id_at(play.table, index, &id) != HAFT_EXHAUSTED) {
+            check_inherits_nothing((haft_id){word_in(&play.issued[index])});
+        }
+    }
+}
+
 /* All that were exhausted, and no others: a callback may exhaust some at the same time. */
 static void check_recycled(haft_status status, uint64_t recycled, uint32_t most, uint64_t callbacks)
 {
@@ -243,6 +313,9 @@ static void check_recycled(haft_status status, uint64_t recycled, uint32_t most,
     require_that(recycled <= most, "slots were recycled that had lives left");
     require_that(status != HAFT_OK || haft_table_stats_get(play.table).exhausted == 0,
                  "slots stay exhausted");
+    if (status == HAFT_OK && has_sides()) {
+        check_lost_values();
+    }
 }
 
 void step_recycle(struct thread *thread, haft_worker *worker, const struct step *step)

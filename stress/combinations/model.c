@@ -313,7 +313,7 @@ static void check_issued(haft_id id)
     atomic_store_explicit(&play.recycled[index], 0, memory_order_relaxed);
     atomic_store_explicit(&play.reclaimed[index], 0, memory_order_relaxed);
     if (!play.at_once) {
-        play.valued[index] = 0;
+        forget_values(index);
     }
 }
 

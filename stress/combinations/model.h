@@ -137,6 +137,15 @@ struct set {
     _Atomic(uint64_t) freed_otherwise; /* by others meanwhile */
 };
 
+/* A side of the table. */
+struct side {
+    haft_side *opened; /* NULL: none */
+    uint32_t value_size;
+    uint64_t valued[MOST_INDICES]; /* the id that has a value; in turns */
+};
+
+#define MOST_SIDES (1 + MOST_THREADS) /* the plan's, and one of each thread */
+
 #define MOST_IN_OTHER 16u
 
 /* Another table of the domain. */
@@ -156,7 +165,7 @@ struct play {
     bool at_once; /* threads run at once, else take turns with whole calls */
     haft_domain *domain;
     haft_table *table;
-    haft_side *side; /* NULL: none */
+    struct side sides[MOST_SIDES];
     struct other_table other;
     haft_view view;
     haft_layout layout;
@@ -199,7 +208,6 @@ struct play {
     struct reg registers[MOST_REGISTERS];
     _Atomic(uint64_t) issued[MOST_INDICES];    /* the id issued last */
     _Atomic(uint32_t) owned[MOST_INDICES];     /* live or reserved, where threads take turns */
-    uint64_t valued[MOST_INDICES];             /* the id that has a value; in turns */
     _Atomic(uint64_t) reclaimed[MOST_INDICES]; /* the id that on_reclaim was given last */
     _Atomic(uint32_t) recycled[MOST_INDICES]; /* its last life had ended when slots were recycled */
 };

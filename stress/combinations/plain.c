@@ -53,6 +53,11 @@ bool backend_has_system(void)
 #endif
 }
 
+bool backend_has_files(void)
+{
+    return true;
+}
+
 pid_t backend_fork(void)
 {
     return fork();

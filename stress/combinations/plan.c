@@ -138,6 +138,8 @@ static const uint8_t allowed_in_reclaim[] = {
     CALL_JOB_BEGIN,   CALL_PIN,          CALL_SCAN,
     CALL_SIDE_SET,    CALL_SIDE_FIND,    CALL_OTHER_INSERT,
     CALL_OTHER_FREE,  CALL_WORKER_OPEN,  CALL_WORKER_CURRENT,
+    CALL_SIDE_OPEN,   CALL_SIDE_CLOSE,   CALL_RESOLVE_MANY,
+    CALL_RESOLVE,     CALL_EXPLAIN,      CALL_EXPORT,
 };
 
 static const uint8_t allowed_in_fill[] = {
@@ -147,6 +149,8 @@ static const uint8_t allowed_in_fill[] = {
     CALL_BARE_ABORT,   CALL_DIAGNOSE,    CALL_RESERVE_CAPACITY, CALL_JOB_BEGIN,
     CALL_PIN,          CALL_SCAN,        CALL_SIDE_SET,         CALL_SIDE_FIND,
     CALL_OTHER_INSERT, CALL_OTHER_FREE,  CALL_WORKER_OPEN,      CALL_WORKER_CURRENT,
+    CALL_SIDE_OPEN,    CALL_SIDE_CLOSE,  CALL_RESOLVE_MANY,     CALL_EXPLAIN,
+    CALL_EXPORT,       CALL_RESOLVE,
 };
 
 /* What waits, or takes something apart. */
@@ -196,22 +200,21 @@ static struct step draw_step(struct chance *chance, const struct plan *plan, uin
  * E. Eide, Y. Chen and J. Regehr, "Swarm testing", ISSTA 2012).
  */
 struct swarm {
-    uint64_t left_out; /* calls, a bit each */
-    bool records;      /* from the beginning, by threads at once */
+    bool left_out[CALL_COUNT];
+    bool records; /* from the beginning, by threads at once */
 };
-
-_Static_assert(CALL_COUNT <= 64, "a bit for each call");
 
 static struct swarm draw_swarm(struct chance *chance, const struct plan_options *options,
                                bool at_once)
 {
-    struct swarm swarm = {draw(chance) & draw(chance), false};
+    struct swarm swarm = {.records = false};
+    const uint32_t eighths = one_in(chance, 2) ? 2 : 5;
 
-    if (one_in(chance, 2)) {
-        swarm.left_out |= draw(chance);
+    for (uint32_t call = 0; call < CALL_COUNT; call++) {
+        swarm.left_out[call] = below(chance, 8) < eighths;
     }
     if (at_once && !has_many_lives(options)) {
-        swarm.left_out |= UINT64_C(1) << CALL_RECYCLE;
+        swarm.left_out[CALL_RECYCLE] = true;
     }
     return swarm;
 }
@@ -221,23 +224,24 @@ static const uint8_t on_one_slot[] = {
     CALL_INSERT,      CALL_RESERVE,      CALL_PUBLISH,      CALL_ABORT,         CALL_FREE,
     CALL_FREE_MANY,   CALL_BARE_RESERVE, CALL_BARE_FREE,    CALL_BARE_PUBLISH,  CALL_BARE_ABORT,
     CALL_PIN,         CALL_UNPIN,        CALL_WAIT,         CALL_SECTION_BEGIN, CALL_SECTION_END,
-    CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE, CALL_FREE_STALE,
+    CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE, CALL_FREE_STALE,    CALL_RESOLVE_MANY,
 };
 
 /* The same, where objects have values too. */
 static const uint8_t on_one_value[] = {
-    CALL_SIDE_SET,  CALL_SIDE_FIND,   CALL_DIAGNOSE,    CALL_INSERT,     CALL_RESERVE,
-    CALL_ABORT,     CALL_FREE,        CALL_FREE_MANY,   CALL_FREE_STALE, CALL_PIN,
-    CALL_UNPIN,     CALL_WAIT,        CALL_QUIESCENT,   CALL_PUBLISH,    CALL_SECTION_BEGIN,
-    CALL_BARE_FREE, CALL_SECTION_END, CALL_WORKER_OPEN, CALL_BARE_ABORT, CALL_BARE_RESERVE,
+    CALL_SIDE_SET,  CALL_SIDE_FIND,   CALL_DIAGNOSE,     CALL_INSERT,     CALL_RESERVE,
+    CALL_ABORT,     CALL_FREE,        CALL_FREE_MANY,    CALL_FREE_STALE, CALL_PIN,
+    CALL_UNPIN,     CALL_WAIT,        CALL_QUIESCENT,    CALL_PUBLISH,    CALL_SECTION_BEGIN,
+    CALL_BARE_FREE, CALL_SECTION_END, CALL_WORKER_OPEN,  CALL_BARE_ABORT, CALL_BARE_RESERVE,
+    CALL_SIDE_OPEN, CALL_SIDE_CLOSE,  CALL_RESOLVE_MANY,
 };
 
 /* The same, of the one slot that ids are restored in. */
 static const uint8_t on_one_restored[] = {
-    CALL_RESTORE,   CALL_FREE,          CALL_FREE_MANY,   CALL_BARE_FREE,   CALL_FREE_STALE,
-    CALL_RESOLVE,   CALL_DIAGNOSE,      CALL_PIN,         CALL_UNPIN,       CALL_WAIT,
-    CALL_QUIESCENT, CALL_SECTION_BEGIN, CALL_SECTION_END, CALL_WORKER_OPEN, CALL_WORKER_CLOSE,
-    CALL_SIDE_SET,  CALL_SIDE_FIND,
+    CALL_RESTORE,   CALL_FREE,          CALL_FREE_MANY,   CALL_BARE_FREE,    CALL_FREE_STALE,
+    CALL_RESOLVE,   CALL_DIAGNOSE,      CALL_PIN,         CALL_UNPIN,        CALL_WAIT,
+    CALL_QUIESCENT, CALL_SECTION_BEGIN, CALL_SECTION_END, CALL_WORKER_OPEN,  CALL_WORKER_CLOSE,
+    CALL_SIDE_SET,  CALL_SIDE_FIND,     CALL_SIDE_OPEN,   CALL_RESOLVE_MANY,
 };
 
 /* Recording by all threads, and what else becomes of the same objects meanwhile. */
@@ -249,22 +253,24 @@ static const uint8_t on_a_command_set[] = {
     CALL_UNPIN,          CALL_QUIESCENT,      CALL_RESTORE,       CALL_SIDE_SET,
     CALL_BARE_PUBLISH,   CALL_BARE_RESERVE,   CALL_DIAGNOSE,      CALL_FREE_STALE,
     CALL_JOB_BEGIN,      CALL_JOB_END,        CALL_TRIM,          CALL_SCAN,
-    CALL_OFFLINE_ONLINE,
+    CALL_OFFLINE_ONLINE, CALL_RESOLVE_MANY,   CALL_EXPORT,        CALL_SIDE_OPEN,
 };
 
 /* Jobs inside jobs, what they hold, and what must not end meanwhile. */
 static const uint8_t in_jobs[] = {
-    CALL_JOB_BEGIN,    CALL_JOB_END,       CALL_PARK,      CALL_UNPARK, CALL_RESOLVE,
-    CALL_INSERT,       CALL_FREE,          CALL_WAIT,      CALL_FLUSH,  CALL_QUIESCENT,
-    CALL_WORKER_CLOSE, CALL_INSERT_WAIT,   CALL_SIDE_FIND, CALL_PIN,    CALL_UNPIN,
-    CALL_SECTION_END,  CALL_SECTION_BEGIN,
+    CALL_JOB_BEGIN,    CALL_JOB_END,       CALL_PARK,      CALL_UNPARK,    CALL_RESOLVE,
+    CALL_INSERT,       CALL_FREE,          CALL_WAIT,      CALL_FLUSH,     CALL_QUIESCENT,
+    CALL_WORKER_CLOSE, CALL_INSERT_WAIT,   CALL_SIDE_FIND, CALL_PIN,       CALL_UNPIN,
+    CALL_SECTION_END,  CALL_SECTION_BEGIN, CALL_EXPLAIN,   CALL_SIDE_OPEN, CALL_RESOLVE_MANY,
 };
 
 static void leave_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)
 {
-    swarm->left_out = UINT64_MAX;
+    for (uint32_t call = 0; call < CALL_COUNT; call++) {
+        swarm->left_out[call] = true;
+    }
     for (uint32_t i = 0; i < count; i++) {
-        swarm->left_out &= ~(UINT64_C(1) << calls[i]);
+        swarm->left_out[calls[i]] = false;
     }
 }
 
@@ -296,7 +302,7 @@ static void leave_one_slot(struct chance *chance, struct plan_options *options, 
 
 static bool is_left_out(const struct swarm *swarm, uint32_t call)
 {
-    return (swarm->left_out >> call & 1) != 0 && call != CALL_WORKER_OPEN;
+    return swarm->left_out[call] && call != CALL_WORKER_OPEN;
 }
 
 /* What comes often does so because the rest needs it: objects, and slots that come back. */

@@ -46,10 +46,15 @@
     CALL(SECTION_BEGIN)                                                                            \
     CALL(SECTION_END)                                                                              \
     CALL(RESOLVE)                                                                                  \
+    CALL(RESOLVE_MANY)                                                                             \
     CALL(PIN)                                                                                      \
     CALL(UNPIN)                                                                                    \
     CALL(SCAN)                                                                                     \
     CALL(DIAGNOSE)                                                                                 \
+    CALL(EXPLAIN)                                                                                  \
+    CALL(EXPORT)                                                                                   \
+    CALL(SIDE_OPEN)                                                                                \
+    CALL(SIDE_CLOSE)                                                                               \
     CALL(SIDE_SET)                                                                                 \
     CALL(SIDE_FIND)                                                                                \
     CALL(TRIM)                                                                                     \
@@ -143,7 +148,7 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
 /*
  * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's, with
  * slots to hold back (1) or without (2).  `heap`: its allocator is the play's.  `side`: values
- * beside the objects.  `other_table`: another table of the domain, which callbacks use as well,
+ * beside the objects, from the opening on.  `other_table`: another table of the domain, which callbacks use as well,
  * without workers (1) or with (2).  `waiting_slots`: waiting_bytes, as a number of slots.
  * `stall`: a grace period is late after a nanosecond.  The rest is haft_table_options.
  */

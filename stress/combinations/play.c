@@ -183,17 +183,16 @@ void begin_closing(void)
 
 haft_status play_close_table(void)
 {
-    const bool has_side = play.side != NULL;
-
     begin_closing();
-    if (has_side) {
-        require_that(haft_table_close(play.table) != HAFT_OK, "a table was closed beside a side");
-        end_side();
-    }
-    const haft_status status = haft_table_close(play.table);
+    haft_status status = haft_table_close(play.table);
 
+    if (has_sides()) {
+        require_that(status != HAFT_OK, "a table was closed beside a side");
+        end_sides();
+        status = haft_table_close(play.table);
+    }
     play.is_closing = false;
-    if (status != HAFT_OK && has_side) {
+    if (status != HAFT_OK) {
         begin_side();
     }
     return status;
@@ -343,7 +342,6 @@ void play_begin(const struct plan *plan, bool at_once)
     play.plan = plan;
     play.at_once = at_once;
     play.left = NULL;
-    play.side = NULL;
     play.is_closing = play.is_shared_again = play.is_forked = play.has_forked = false;
     play.callbacks = play.stamps = play.grace_periods = 0;
     memset(play.made, 0, sizeof play.made);
@@ -353,6 +351,9 @@ void play_begin(const struct plan *plan, bool at_once)
     memset(play.seats, 0, sizeof play.seats);
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         play.threads[i] = (struct thread){.number = i, .seat = &play.seats[at_once ? i : 0]};
+    }
+    for (uint32_t i = 0; i < MOST_SIDES; i++) {
+        play.sides[i].opened = NULL;
     }
     begin_memory();
     open_domain();
@@ -443,6 +444,7 @@ void play_end(void)
     }
     end_objects();
     check_capacity();
+    end_export();
     end_table();
     end_other_table();
     unregister_seat(current->seat);
