@@ -116,7 +116,7 @@ static bool may_call(uint32_t call)
 static void call_next(const struct step *steps, uint32_t step_count, _Atomic(uint32_t) *next,
                       haft_worker *worker)
 {
-    if (step_count != 0) {
+    if (step_count != 0 && !play.is_ending) {
         const uint32_t at = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
         const struct step *step = &steps[at % step_count];
 

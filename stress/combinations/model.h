@@ -191,6 +191,7 @@ struct play {
     _Atomic(uint64_t) stamps;
     _Atomic(uint64_t) made[CALL_COUNT]; /* calls of the library */
     _Atomic(uint32_t) trimming; /* calls of haft_trim() and haft_recycle_exhausted() under way */
+    bool is_ending;             /* callbacks make no calls any more */
     _Atomic(bool) is_closing;
     uint32_t closing_steps; /* of callbacks, since then */
     bool has_guest;         /* one that is about to leave, or leaves at this moment */

@@ -342,7 +342,8 @@ void play_begin(const struct plan *plan, bool at_once)
     play.plan = plan;
     play.at_once = at_once;
     play.left = NULL;
-    play.is_closing = play.is_shared_again = play.is_forked = play.has_forked = false;
+    play.is_ending = play.is_closing = play.is_shared_again = play.is_forked = play.has_forked =
+        false;
     play.callbacks = play.stamps = play.grace_periods = 0;
     memset(play.made, 0, sizeof play.made);
     play.reclaim_step = play.fill_step = 0;
@@ -421,11 +422,7 @@ static void note_made(void)
 /* Callbacks do nothing from here on, so that all can end. */
 void play_end(void)
 {
-    static struct plan quiet;
-
-    quiet = *play.plan;
-    quiet.reclaim_count = quiet.fill_count = 0;
-    play.plan = &quiet;
+    play.is_ending = true;
     if (play.at_once) { /* what is known in turns only */
         play.has_trimmed = true;
         play.most_used = UINT32_MAX;
