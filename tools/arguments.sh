@@ -46,7 +46,7 @@ options_of()
             ;;
         combinations-every-mode)
             echo --every-mode --seconds=0..2592000 --seed=0..4611686018427387904 \
-                --shrink=0..86400 --write --json
+                --shrink=0..86400 --write --json --lint
             ;;
         bench)
             echo --quick --report --scaling --blocked --pauses --repetitions=1..1000000 \

@@ -86,7 +86,7 @@ void backend_play(const struct plan *plan, const char *mode, uint32_t times)
 
     (void)mode;
     played = plan;
-    report_case("combinations", "");
+    report_case("combinations", NULL); /* its seed repeats it */
     choice_open(&choice);
     run_case(&combination, &options);
 }

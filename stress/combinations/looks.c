@@ -291,7 +291,7 @@ void step_reserve_capacity(struct thread *thread, haft_worker *worker, const str
                  "haft_reserve_capacity");
 }
 
-/* A slot that begins anew has lost what was set for the ids that it had. */
+/* A slot that begins anew has none of the values of its former ids. */
 static void check_lost_values(void)
 {
     for (uint32_t index = HAFT_FIRST_INDEX; index >> play.plan->options.index_bits == 0; index++) {

@@ -10,6 +10,7 @@
 #include "stress/combinations/shrink.h"
 #include "stress/combinations/watch.h"
 #include <argp.h>
+#include <errno.h>
 #include <jansson.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -60,25 +61,35 @@ static const char doc[] =
     "together.\v"
     "A plan that breaks a rule is shrunk and printed as C.  Modes: turns, threads take turns with "
     "whole calls and every answer is known; threads, they run at once; schedules, they run under "
-    "the explorer's scheduler.\n"
+    "the explorer's scheduler.  A seed always draws the same plan, and under the scheduler the "
+    "same "
+    "schedules.  In the other modes chance has a part: in turns if the plan has the thread clock "
+    "or "
+    "a guest.\n"
     "\n"
-    "Exit status: 0 all rules held, 2 bad options, 3 a rule was broken.\n"
+    "To keep a find as a test: its plan into stress/combinations/found/NAME.c, and NAME with its "
+    "mode into the list at the end of stress/combinations/BUILD.\n"
+    "\n"
+    "./dev combinations --every-mode plays in all modes, and says which features have met.\n"
+    "\n"
+    "Exit status: 0 all rules held, 2 bad options or a file that cannot be written, 3 a rule was "
+    "broken, 130 or 143 interrupted, after the finds until then.\n"
     "\n"
     "Examples:\n"
-    "  combinations --seconds 600\n"
-    "  combinations --mode threads --seed 7 --seconds 60\n"
-    "  combinations --seed 1234 --plays 1 --go-on\n";
+    "  ./dev combinations --seconds 600\n"
+    "  ./dev combinations --mode threads --seed 7 --seconds 60\n"
+    "  ./dev combinations --seed 1234 --plays 1    # a find again\n";
 
 static const struct argp_option options[] = {
-    {"mode", KEY_MODE, "NAME", 0, "how threads are played", 0},
-    {"seconds", KEY_SECONDS, "N", 0, "for N seconds (30)", 0},
-    {"plays", KEY_PLAYS, "N", 0, "N plans at most", 0},
+    {"mode", KEY_MODE, "NAME", 0, "how threads are played (turns)", 0},
+    {"seconds", KEY_SECONDS, "N", 0, "for N seconds at most (30)", 0},
+    {"plays", KEY_PLAYS, "N", 0, "N plans at most (0: as many as the seconds allow)", 0},
     {"seed", KEY_SEED, "N", 0,
      "of the first plan; the next one has the next; by default of the time", 0},
     {"times", KEY_TIMES, "N", 0, "each plan N times, or under N schedules (20), unless in turns",
      0},
-    {"patience", KEY_PATIENCE, "N", 0, "a play may take N seconds (300)", 0},
-    {"shrink", KEY_SHRINK, "N", 0, "for N seconds at most (60)", 0},
+    {"patience", KEY_PATIENCE, "N", 0, "a play that takes more than N seconds is a find (300)", 0},
+    {"shrink", KEY_SHRINK, "N", 0, "each find, for N seconds at most (60)", 0},
     {"go-on", KEY_GO_ON, NULL, 0, "look for others after the first find", 0},
     {"pairs", KEY_PAIRS, "FILE", 0,
      "how often two features came together, and the seed of the first play, as JSON", 0},
@@ -194,8 +205,8 @@ static bool still_breaks(const struct plan *plan)
 struct find {
     char kind[KIND_SIZE];
     char detail[sizeof watch->detail];
-    uint64_t calls; /* of its plan, a bit each; those of callbacks too */
-    double seconds; /* of a processor, after which it was found first; without shrinking */
+    bool calls[CALL_COUNT]; /* of its plan; those of callbacks too */
+    double seconds;         /* of a processor, after which it was found first; without shrinking */
     uint64_t seed;
     char *plan;    /* as C */
     char *printed; /* by the process that broke the rule */
@@ -205,20 +216,11 @@ static double shrink_seconds; /* seconds of a processor that it took until now *
 static struct find finds[MOST_FOUND];
 static uint32_t find_count;
 
-static uint64_t calls_of(const struct plan *plan)
+static void note_calls(bool *calls, const struct step *steps, uint32_t count)
 {
-    uint64_t calls = 0;
-
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        calls |= UINT64_C(1) << plan->steps[i].call;
+    for (uint32_t i = 0; i < count; i++) {
+        calls[steps[i].call] = true;
     }
-    for (uint32_t i = 0; i < plan->reclaim_count; i++) {
-        calls |= UINT64_C(1) << plan->on_reclaim[i].call;
-    }
-    for (uint32_t i = 0; i < plan->fill_count; i++) {
-        calls |= UINT64_C(1) << plan->on_fill[i].call;
-    }
-    return calls;
 }
 
 static uint32_t finds_of(const char *kind)
@@ -236,9 +238,11 @@ static void print_find(const struct find *find)
     if (arguments.as_json) {
         return;
     }
-    printf("\ncombinations: %s%s%s%s after %.1f s of a processor, seed %llu\n%s%s", find->kind,
-           find->detail[0] != '\0' ? " (" : "", find->detail, find->detail[0] != '\0' ? ")" : "",
-           find->seconds, (unsigned long long)find->seed, find->plan, find->printed);
+    printf("\ncombinations: %s%s%s%s after %.1f s of a processor, seed %llu\n"
+           "again with: ./dev combinations --mode %s --seed %llu --plays 1\n%s%s",
+           find->kind, find->detail[0] != '\0' ? " (" : "", find->detail,
+           find->detail[0] != '\0' ? ")" : "", find->seconds, (unsigned long long)find->seed,
+           arguments.mode, (unsigned long long)find->seed, find->plan, find->printed);
     fflush(stdout);
 }
 
@@ -266,12 +270,16 @@ static char *text_of(const struct plan *plan)
 
 static void note_find(const struct plan *plan, double seconds, uint64_t seed, const char *printed)
 {
-    struct find find = {.calls = calls_of(plan), .seconds = seconds, .seed = seed};
+    struct find find = {.seconds = seconds, .seed = seed};
 
+    note_calls(find.calls, plan->steps, plan->step_count);
+    note_calls(find.calls, plan->on_reclaim, plan->reclaim_count);
+    note_calls(find.calls, plan->on_fill, plan->fill_count);
     snprintf(find.kind, sizeof find.kind, "%s", shrunk_kind);
     snprintf(find.detail, sizeof find.detail, "%s", watch->detail);
     for (uint32_t i = 0; i < find_count; i++) {
-        if (strcmp(finds[i].kind, find.kind) == 0 && finds[i].calls == find.calls) {
+        if (strcmp(finds[i].kind, find.kind) == 0 &&
+            memcmp(finds[i].calls, find.calls, sizeof find.calls) == 0) {
             return;
         }
     }
@@ -303,7 +311,7 @@ static void look_into(void)
         shrink(&plan, still_breaks, arguments.shrink_seconds);
         still_breaks(&plan);
     } else {
-        snprintf(watch->detail, sizeof watch->detail, "not again%s%.200s",
+        snprintf(watch->detail, sizeof watch->detail, "once, not when played again%s%.200s",
                  detail[0] != '\0' ? ": " : "", detail);
     }
     note_find(&plan, used - shrink_seconds, seed, printed);
@@ -315,7 +323,8 @@ static void look_into(void)
 
 static bool is_over(void)
 {
-    return watch_seconds() > end || (arguments.plays != 0 && watch->plays >= arguments.plays) ||
+    return watch_interrupted() != 0 || watch_seconds() > end ||
+           (arguments.plays != 0 && watch->plays >= arguments.plays) ||
            (find_count != 0 && !arguments.goes_on);
 }
 
@@ -359,9 +368,10 @@ static void print_counts(double seconds)
         print_json(seconds);
         return;
     }
-    printf("combinations: %s, seed %llu: %llu plans, %llu calls, %.0f s, %u found\n",
+    printf("combinations: %s, seed %llu: %llu plans, %llu calls, %.0f s, %u found%s\n",
            arguments.mode, (unsigned long long)arguments.seed, (unsigned long long)watch->plays,
-           (unsigned long long)watch->calls, seconds, find_count);
+           (unsigned long long)watch->calls, seconds, find_count,
+           watch_interrupted() != 0 ? "; interrupted" : "");
 }
 
 static void run(void)
@@ -390,15 +400,31 @@ static void run(void)
     print_counts(watch_seconds() - begun);
 }
 
-static bool write_pairs(const char *name)
+static void fail_to_write(const char *name)
 {
-    FILE *file = fopen(name, "w");
+    fprintf(stderr, "combinations: %s: %s\n", name, strerror(errno));
+    exit(USAGE);
+}
 
-    if (file == NULL) {
-        return false;
+/* Before the first play: a file that cannot be written must not be found out after the last. */
+static FILE *open_pairs(const char *name)
+{
+    FILE *file = name != NULL ? fopen(name, "w") : NULL;
+
+    if (name != NULL && file == NULL) {
+        fail_to_write(name);
     }
-    cover_write(file, &watch->cover);
-    return fclose(file) == 0;
+    return file;
+}
+
+static void write_pairs(FILE *file)
+{
+    if (file != NULL) {
+        cover_write(file, &watch->cover);
+        if (fclose(file) != 0) {
+            fail_to_write(arguments.pairs);
+        }
+    }
 }
 
 int main(int argc, char **argv)
@@ -414,16 +440,17 @@ int main(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, NULL) != 0) {
         return USAGE;
     }
+    FILE *pairs = open_pairs(arguments.pairs);
+
     errors = memfd_create("errors", 0);
     watch_open();
     run();
-    if (arguments.pairs != NULL && !write_pairs(arguments.pairs)) {
-        perror(arguments.pairs);
-        return USAGE;
-    }
+    write_pairs(pairs);
     if (fflush(stdout) != 0) {
-        perror("combinations: output");
-        return USAGE;
+        fail_to_write("output");
+    }
+    if (watch_interrupted() != 0) {
+        return 128 + watch_interrupted();
     }
     return find_count != 0 ? FOUND : HELD;
 }

@@ -457,6 +457,7 @@ void plan_print(FILE *file, const struct plan *plan)
 {
     const struct plan_options *options = &plan->options;
 
+    fprintf(file, "#include \"stress/combinations/plan.h\"\n\n");
     fprintf(file, "const struct plan plan = {\n    .seed = %llu,\n    .threads = %u,\n",
             (unsigned long long)plan->seed, plan->threads);
     fprintf(file, "    .options =\n        {\n");

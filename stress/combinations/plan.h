@@ -148,9 +148,10 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
 /*
  * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's, with
  * slots to hold back (1) or without (2).  `heap`: its allocator is the play's.  `side`: values
- * beside the objects, from the opening on.  `other_table`: another table of the domain, which callbacks use as well,
- * without workers (1) or with (2).  `waiting_slots`: waiting_bytes, as a number of slots.
- * `stall`: a grace period is late after a nanosecond.  The rest is haft_table_options.
+ * beside the objects, from the opening on.  `other_table`: another table of the domain, which
+ * callbacks use as well, without workers (1) or with (2).  `waiting_slots`: waiting_bytes, as a
+ * number of slots.  `stall`: a grace period is late after a nanosecond.  The rest is
+ * haft_table_options.
  */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;
@@ -176,7 +177,7 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once);
 /* Whether no slot is used twice, unless generations wrap. */
 bool plan_has_one_life(const struct plan_options *options);
 
-/* The plan as a C initialiser, for a test that plays it. */
+/* The plan as C, for a test that plays it. */
 void plan_print(FILE *file, const struct plan *plan);
 
 #endif /* HAFT_COMBINATIONS_PLAN_H */

@@ -38,7 +38,7 @@ expect 3 "$broken" --seed 1 --seconds 60 --shrink 0 --json
 python3 -c 'import json, sys
 found = json.load(sys.stdin)["found"][0]
 assert found["rule"] and found["seed"] >= 1
-assert found["plan"].startswith("const struct plan plan = {")' \
+assert found["plan"].startswith("#include \"stress/combinations/plan.h\"\n\nconst struct plan")' \
     <"$work/log" || fail "JSON: $(cat "$work/log")"
 
 # A play that dies says where; that it does not die again is said too.
@@ -48,9 +48,25 @@ kill -SEGV "$(<"/proc/$!/task/$!/children")"
 status=0
 wait $! || status=$?
 [[ $status == 3 ]] || fail "a play that died: exit $status"
-grep -q 'died of signal 11 (not again)' "$work/log" || fail "a death: $(cat "$work/log")"
+grep -q 'died of signal 11 (once, not when played again)' "$work/log" || fail "a death: $(cat "$work/log")"
 grep -q '^[^ ]*combinations(.*+0x' "$work/log" || fail "no calls in which it died: $(cat "$work/log")"
 
+# One that is interrupted says what it has found, and leaves no play behind.
+"$broken" --seed 1 --seconds 60 --shrink 0 --go-on --json --pairs "$work/pairs" >"$work/log" 2>&1 &
+search=$!
+sleep 2
+play=$(<"/proc/$search/task/$search/children")
+kill -TERM "$search"
+status=0
+wait "$search" || status=$?
+[[ $status == 143 ]] || fail "interrupted: exit $status"
+[[ -z ${play// /} || ! -e /proc/${play// /} ]] || fail "a play goes on without its search"
+python3 -c 'import json, sys
+assert json.load(open(sys.argv[1]))["found"] and json.load(open(sys.argv[2]))["counts"]' \
+    "$work/log" "$work/pairs" || fail "interrupted: $(cat "$work/log")"
+
+expect 2 "$combinations" --pairs "$work/nowhere/pairs"
+grep -q 'nowhere/pairs: No such file' "$work/log" || fail "pairs: $(cat "$work/log")"
 expect 2 "$combinations" --mode schedules
 grep -q -- "--mode takes turns or threads, not 'schedules'" "$work/log" || fail "mode: $(cat "$work/log")"
 expect 2 "$combinations" --seconds -1

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -17,6 +18,32 @@
 #define LONGEST_PAUSE_NS 10000000
 
 struct watch *watch;
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interruption(int number)
+{
+    interrupted = number;
+}
+
+int watch_interrupted(void)
+{
+    return interrupted;
+}
+
+/* What the caller ignores stays ignored. */
+static void handle_interruptions(void (*handler)(int number))
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    const struct sigaction handled = {.sa_handler = handler};
+    struct sigaction before;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaction(numbers[i], &handled, NULL);
+        }
+    }
+}
 
 double watch_seconds(void)
 {
@@ -46,6 +73,7 @@ void watch_open(void)
         perror("combinations: mmap");
         exit(2);
     }
+    handle_interruptions(note_interruption);
     backtrace(&(void *){NULL}, 1); /* loads what it needs: a process that dies may not */
 }
 
@@ -139,7 +167,7 @@ static bool await_end(pid_t process, double patience, int *status)
         if (atomic_load(&watch->plays) != plays) {
             plays = atomic_load(&watch->plays);
             since = watch_seconds();
-        } else if (watch_seconds() - since > patience) {
+        } else if (interrupted != 0 || watch_seconds() - since > patience) {
             kill(process, SIGKILL);
             waitpid(process, status, 0);
             return false;
@@ -162,12 +190,18 @@ bool watch_run(watched *run, uint64_t from, uint64_t count, double patience, int
     const pid_t process = backend_fork();
 
     if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        handle_interruptions(SIG_DFL);
         dup2(errors, STDERR_FILENO);
         catch_deaths();
         run(from, count);
         _exit(0);
     }
-    if (!await_end(process, patience, &status)) {
+    const bool has_ended = await_end(process, patience, &status);
+
+    if (interrupted != 0) {
+        watch->kind[0] = '\0';
+    } else if (!has_ended) {
         watch_note("a call does not return",
                    watch->call < CALL_COUNT ? call_names[watch->call] : "at the end");
     } else if (status != 0 && watch->kind[0] == '\0') {

@@ -42,6 +42,10 @@ const char *watch_printed(int errors);
 void watch_open(void);
 double watch_seconds(void);
 
+/* The signal that interrupts the search, or 0: then watch_run() ends the child at once, and no rule
+ * counts as broken. */
+int watch_interrupted(void);
+
 /* What watched processes have used until now, of a processor. */
 double watch_processor_seconds(void);
 

@@ -18,6 +18,9 @@ static void print_schedule(void)
 {
     static char text[TEXT_SIZE];
 
+    if (case_options == NULL) {
+        return;
+    }
     choice_text(text, sizeof text);
     fprintf(stderr, "explorer: again with: explorer --case %s%s --replay \"%s\"\n", case_name,
             case_options, text);

@@ -16,7 +16,8 @@ enum verdict {
     VERDICT_NO_OUTPUT = 4
 };
 
-/* What a schedule belongs to, for the replay that a violation prints. */
+/* What a schedule belongs to, for the replay that a violation prints.  `options` NULL: it prints
+ * none. */
 void report_case(const char *name, const char *options);
 
 /* An invariant is broken: print it with the schedule, and end the process at once. */
