@@ -52,8 +52,8 @@ void begin_side(void); /* the plan's, if it has one */
 void end_sides(void);
 bool has_sides(void);
 
-/* An id was issued, and no other thread knows it; on_reclaim was given one. */
-void check_inherits_nothing(haft_id id);
+/* An id that no other thread has set a value for; on_reclaim was given one. */
+void check_has_no_value(haft_id id, const char *kind);
 void check_values_at_end(haft_id id);
 
 /* In turns: the slot has another id. */

@@ -1,12 +1,12 @@
 /*
  * The process's export of statistics: opened, written and closed whatever the table goes through.
- * One thread at a time uses it; beside its own.
+ * One of the plan's threads at a time uses it, beside the export's own.
  */
 #include "stress/combinations/backend.h"
 #include "stress/combinations/calls.h"
+#include "stress/combinations/watch.h"
 #include <haft/export.h>
 #include <jansson.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static struct {
     _Atomic(bool) is_taken; /* by a thread */
     bool is_parents;        /* of the process that forked this one */
     haft_export *opened;    /* NULL: none */
-    char directory[PATH_MAX];
+    char directory[sizeof watch->directory + sizeof "/XXXXXX"];
 } export;
 
 static bool take_export(void)
@@ -32,11 +32,7 @@ static void give_export_back(void)
 
 static void make_directory(void)
 {
-    const char *parent = getenv("TEST_TMPDIR");
-
-    parent = parent != NULL ? parent : getenv("TMPDIR");
-    snprintf(export.directory, sizeof export.directory, "%s/haft-plays-XXXXXX",
-             parent != NULL ? parent : "/tmp");
+    snprintf(export.directory, sizeof export.directory, "%s/XXXXXX", watch->directory);
     require_that(mkdtemp(export.directory) != NULL, "mkdtemp");
 }
 

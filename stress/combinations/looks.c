@@ -23,6 +23,16 @@ static void check_found(const struct reg *reg, haft_id id, const void *object)
     }
 }
 
+/* The thread has resolved the id that was the register's. */
+static void look_at(struct thread *thread, const struct reg *reg, haft_id id,
+                    const struct stamp *object)
+{
+    check_found(reg, id, object);
+    if (object != NULL && !in_callback(thread)) {
+        hold(thread, object);
+    }
+}
+
 void step_resolve(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)worker;
@@ -36,10 +46,7 @@ void step_resolve(struct thread *thread, haft_worker *worker, const struct step 
     const struct stamp *object = haft_resolve(play.view, id);
 
     end_call(outer);
-    check_found(reg, id, object);
-    if (object != NULL && !in_callback(thread)) {
-        hold(thread, object);
-    }
+    look_at(thread, reg, id, object);
 }
 
 #define MOST_RESOLVED 24 /* by a step: more than are fetched ahead */
@@ -64,10 +71,7 @@ void step_resolve_many(struct thread *thread, haft_worker *worker, const struct 
     end_call(outer);
     for (uint32_t i = 0; i < wanted; i++) {
         found += objects[i] != NULL;
-        check_found(&play.registers[(step->at + i) % play.register_count], ids[i], objects[i]);
-        if (objects[i] != NULL && !in_callback(thread)) {
-            hold(thread, objects[i]);
-        }
+        look_at(thread, &play.registers[(step->at + i) % play.register_count], ids[i], objects[i]);
     }
     require_that(live == found, "haft_resolve_many counts");
 }
@@ -299,7 +303,8 @@ static void check_lost_values(void)
 
         if (count_in(&play.recycled[index]) != 0 &&
             haft_id_at(play.table, index, &id) != HAFT_EXHAUSTED) {
-            check_inherits_nothing((haft_id){word_in(&play.issued[index])});
+            check_has_no_value((haft_id){word_in(&play.issued[index])},
+                               "a recycled slot has a value");
         }
     }
 }

@@ -360,7 +360,7 @@ void model_looked(uint32_t used)
 void model_issued(struct reg *reg, haft_id id, enum register_state state)
 {
     check_issued(id);
-    check_inherits_nothing(id);
+    check_has_no_value(id, "a new object has a value");
     note_overlaps(CALL_INSERT, haft_id_index(play.layout, id));
     atomic_store_explicit(&reg->id, id.bits, memory_order_relaxed);
     if (state != REGISTER_RECORDED) {

@@ -51,8 +51,9 @@ wait $! || status=$?
 grep -q 'died of signal 11 (once, not when played again)' "$work/log" || fail "a death: $(cat "$work/log")"
 grep -q '^[^ ]*combinations(.*+0x' "$work/log" || fail "no calls in which it died: $(cat "$work/log")"
 
-# One that is interrupted says what it has found, and leaves no play behind.
-"$broken" --seed 1 --seconds 60 --shrink 0 --go-on --json --pairs "$work/pairs" >"$work/log" 2>&1 &
+# One that is interrupted says what it has found, and leaves no play and no file behind.
+mkdir "$work/tmp"
+TEST_TMPDIR=$work/tmp "$broken" --seed 1 --seconds 60 --shrink 0 --go-on --json --pairs "$work/pairs" >"$work/log" 2>&1 &
 search=$!
 sleep 2
 play=$(<"/proc/$search/task/$search/children")
@@ -64,6 +65,7 @@ wait "$search" || status=$?
 python3 -c 'import json, sys
 assert json.load(open(sys.argv[1]))["found"] and json.load(open(sys.argv[2]))["counts"]' \
     "$work/log" "$work/pairs" || fail "interrupted: $(cat "$work/log")"
+rmdir "$work/tmp" || fail "files are left: $(find "$work/tmp")"
 
 expect 2 "$combinations" --pairs "$work/nowhere/pairs"
 grep -q 'nowhere/pairs: No such file' "$work/log" || fail "pairs: $(cat "$work/log")"

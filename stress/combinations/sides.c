@@ -5,6 +5,8 @@
 #include "stress/combinations/calls.h"
 #include <string.h>
 
+#define LARGEST_VALUE 1000
+
 /* --- sides come and go --- */
 
 static bool is_open(const struct side *side)
@@ -60,10 +62,10 @@ static struct side *own_side(const struct thread *thread)
     return &play.sides[1 + thread->number];
 }
 
-/* What a side must not keep open, when its table ends, ends at once. */
+/* One that is opened while the table closes is closed at once: it would keep the table open. */
 void step_side_open(struct thread *thread, haft_worker *worker, const struct step *step)
 {
-    static const uint16_t sizes[] = {0, 16, 40, 1000};
+    static const uint16_t sizes[] = {0, sizeof(struct stamp), 40, LARGEST_VALUE};
     static const uint16_t alignments[] = {0, 8, 64, 256};
     const haft_side_options options = {.value_size = sizes[step->at % 4],
                                        .value_alignment = alignments[step->count % 4]};
@@ -136,14 +138,14 @@ static bool may_use(const struct thread *thread, const struct side *side)
     return (!play.at_once || side == &play.sides[0] || side == own_side(thread)) && is_open(side);
 }
 
-void check_inherits_nothing(haft_id id)
+void check_has_no_value(haft_id id, const char *kind)
 {
     /* Where ids repeat, another thread may have met the new object already. */
-    const bool is_known = play.at_once && count_in(&play.ids_repeat) != 0;
+    const bool may_be_met = play.at_once && count_in(&play.ids_repeat) != 0;
 
-    for (uint32_t i = 0; !is_known && i < MOST_SIDES; i++) {
+    for (uint32_t i = 0; !may_be_met && i < MOST_SIDES; i++) {
         if (may_use(current, &play.sides[i])) {
-            require_that(value_in(&play.sides[i], id) == NULL, "a new object has a value");
+            require_that(value_in(&play.sides[i], id) == NULL, kind);
         }
     }
 }
@@ -215,7 +217,7 @@ static void check_all_values(const struct thread *thread, const struct side *sid
 static void set_value(struct thread *thread, struct side *side, const struct reg *reg)
 {
     const haft_id id = id_in(reg);
-    char value[1000];
+    char value[LARGEST_VALUE];
     void *place = NULL;
 
     if (haft_resolve(play.view, id) == NULL) {
@@ -239,14 +241,16 @@ static void set_value(struct thread *thread, struct side *side, const struct reg
     check_value(thread, side, place, id);
 }
 
-/* The side of a step: the plan's, or the thread's; NULL: it is not open, or the thread may not
+/* The thread's side or the plan's, whichever is open; NULL: neither, or the thread may not
  * resolve. */
 static struct side *side_for(const struct thread *thread, const struct step *step)
 {
-    struct side *plan_side = &play.sides[0];
-    struct side *side = step->count % 2 == 0 || !is_open(plan_side) ? own_side(thread) : plan_side;
+    struct side *own = own_side(thread);
+    struct side *side = &play.sides[0];
 
-    side = is_open(side) ? side : plan_side;
+    if (is_open(own) && (step->count % 2 == 0 || !is_open(side))) {
+        side = own;
+    }
     return is_open(side) && may_resolve(thread) ? side : NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "stress/combinations/watch.h"
 #include "stress/combinations/backend.h"
 #include <execinfo.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #define TEXT_SIZE 16384
 #define MOST_FRAMES 32
 #define LONGEST_PAUSE_NS 10000000
+#define MOST_OPEN 8 /* directories, to remove others in them */
 
 struct watch *watch;
 
@@ -66,6 +68,42 @@ double watch_processor_seconds(void)
     return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
 }
 
+/* --- the directory --- */
+
+static pid_t opened_by;
+
+static int remove_one(const char *path, const struct stat *found, int kind, struct FTW *where)
+{
+    (void)found;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+/* Plays that break a rule or are ended leave their files. */
+static void remove_directory(void)
+{
+    if (getpid() == opened_by) {
+        nftw(watch->directory, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS);
+    }
+}
+
+static void make_directory(void)
+{
+    const char *parent = getenv("TEST_TMPDIR");
+
+    parent = parent != NULL ? parent : getenv("TMPDIR");
+    const int length = snprintf(watch->directory, sizeof watch->directory, "%s/haft-plays-XXXXXX",
+                                parent != NULL ? parent : "/tmp");
+
+    if ((size_t)length >= sizeof watch->directory || mkdtemp(watch->directory) == NULL) {
+        perror("combinations: a directory for plays");
+        exit(2);
+    }
+    opened_by = getpid();
+    atexit(remove_directory);
+}
+
 void watch_open(void)
 {
     watch = mmap(NULL, sizeof *watch, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -74,6 +112,7 @@ void watch_open(void)
         exit(2);
     }
     handle_interruptions(note_interruption);
+    make_directory();
     backtrace(&(void *){NULL}, 1); /* loads what it needs: a process that dies may not */
 }
 
@@ -156,7 +195,8 @@ static void pause_longer(long *ns)
     *ns = *ns < LONGEST_PAUSE_NS ? 2 * *ns : LONGEST_PAUSE_NS;
 }
 
-/* Waits for the process as long as it goes on.  False: it had to be ended. */
+/* Waits for the process as long as it goes on and no signal interrupts.  False: it had to be
+ * ended. */
 static bool await_end(pid_t process, double patience, int *status)
 {
     uint64_t plays = 0;
@@ -167,7 +207,8 @@ static bool await_end(pid_t process, double patience, int *status)
         if (atomic_load(&watch->plays) != plays) {
             plays = atomic_load(&watch->plays);
             since = watch_seconds();
-        } else if (interrupted != 0 || watch_seconds() - since > patience) {
+        }
+        if (interrupted != 0 || watch_seconds() - since > patience) {
             kill(process, SIGKILL);
             waitpid(process, status, 0);
             return false;

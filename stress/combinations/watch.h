@@ -20,8 +20,9 @@ struct watch {
     uint64_t seed;           /* of the play under way */
     char kind[KIND_SIZE];    /* the rule that was broken; empty: none */
     char detail[256];
-    struct cover cover; /* of all plays */
-    struct plan plan;   /* the one to be played, where it is not drawn */
+    char directory[256]; /* for files of plays; the search removes it, with what they have left */
+    struct cover cover;  /* of all plays */
+    struct plan plan;    /* the one to be played, where it is not drawn */
 };
 
 extern struct watch *watch;
