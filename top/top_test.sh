@@ -106,7 +106,7 @@ check_prometheus()
     local sample
     for sample in 'live{'"$labels"' 1000' 'created_total{'"$labels"' 1500' \
         'refused_frees_total{'"$labels"' 7' 'stale_resolves_total{'"$labels"' 3'; do
-        grep -F "haft_table_${sample% *}," <<<"$samples" | grep -q "} ${sample##* }\$" ||
+        grep -q "} ${sample##* }\$" < <(grep -F "haft_table_${sample% *}," <<<"$samples") ||
             fail "--prometheus has no $sample: $samples"
     done
     [[ $(grep -c '^haft_table_live' <<<"$samples") == 2 ]] || fail "not two tables: $samples"

@@ -117,7 +117,7 @@ thread_sanitizer()
     printf '%s\n' '#include <haft/haft.h>' 'int main(void) { haft_note_reader_left(); return haft_version() == 0; }' |
         gcc -xc -std=c11 -fsanitize=thread -fvisibility=hidden -I"$1/include" - \
             -o "$work/under_tsan" -L"$1/lib" -lhaft &&
-        readelf -Ws "$work/under_tsan" | grep -q 'WEAK  *DEFAULT .* haft_grace_token$'
+        grep -q 'WEAK  *DEFAULT .* haft_grace_token$' < <(readelf -Ws "$work/under_tsan")
 }
 
 # Every header, alone, compiles against the installed ones only.
