@@ -22,6 +22,10 @@
 #define PLAYS_A_PROCESS 500
 #define MOST_FOUND 64
 #define SHRINKS_A_KIND 12 /* where a plan need not be played often */
+/* Of the options: */
+#define LONGEST 10000000 /* seconds */
+#define MOST_PLAYS (UINT64_C(1) << 62)
+#define MOST_TIMES 1000000
 
 /* Without short forms. */
 enum key {
@@ -95,13 +99,16 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
-static uint64_t number(struct argp_state *state, const char *name, const char *text)
+/* More than UINT64_MAX reads as that, which is more than any `most`. */
+static uint64_t number(struct argp_state *state, const char *name, const char *text, uint64_t least,
+                       uint64_t most)
 {
     char *rest;
     const unsigned long long value = strtoull(text, &rest, 10);
 
-    if (rest == text || *rest != '\0' || *text == '-' || value > UINT64_C(1) << 62) {
-        argp_failure(state, USAGE, 0, "--%s takes a number, not '%s'", name, text);
+    if (rest == text || *rest != '\0' || *text == '-' || value < least || value > most) {
+        argp_failure(state, USAGE, 0, "--%s takes a number from %llu to %llu, not '%s'", name,
+                     (unsigned long long)least, (unsigned long long)most, text);
     }
     return value;
 }
@@ -126,22 +133,22 @@ static error_t parse(int key, char *text, struct argp_state *state)
         arguments.mode = mode_named(state, text);
         return 0;
     case KEY_SECONDS:
-        arguments.seconds = number(state, "seconds", text);
+        arguments.seconds = number(state, "seconds", text, 1, LONGEST);
         return 0;
     case KEY_PLAYS:
-        arguments.plays = number(state, "plays", text);
+        arguments.plays = number(state, "plays", text, 0, MOST_PLAYS);
         return 0;
     case KEY_SEED:
-        arguments.seed = number(state, "seed", text);
+        arguments.seed = number(state, "seed", text, 0, MOST_PLAYS);
         return 0;
     case KEY_TIMES:
-        arguments.times = (uint32_t)number(state, "times", text);
+        arguments.times = (uint32_t)number(state, "times", text, 1, MOST_TIMES);
         return 0;
     case KEY_PATIENCE:
-        arguments.patience = (uint32_t)number(state, "patience", text);
+        arguments.patience = (uint32_t)number(state, "patience", text, 1, LONGEST);
         return 0;
     case KEY_SHRINK:
-        arguments.shrink_seconds = (uint32_t)number(state, "shrink", text);
+        arguments.shrink_seconds = (uint32_t)number(state, "shrink", text, 0, LONGEST);
         return 0;
     case KEY_GO_ON:
         arguments.goes_on = true;
@@ -319,11 +326,16 @@ static void look_into(void)
 
 /* --- the run --- */
 
+/* Of --plays; none are left where there is no such bound. */
+static uint64_t plays_left(void)
+{
+    return arguments.plays > watch->plays ? arguments.plays - watch->plays : 0;
+}
+
 static bool is_over(void)
 {
     return watch_interrupted() != 0 || watch_seconds() > end ||
-           (arguments.plays != 0 && watch->plays >= arguments.plays) ||
-           (find_count != 0 && !arguments.goes_on);
+           (arguments.plays != 0 && plays_left() == 0) || (find_count != 0 && !arguments.goes_on);
 }
 
 static void show_progress(double begun)
@@ -360,16 +372,25 @@ static void print_json(double seconds)
     json_decref(all);
 }
 
+static const char *why_it_ended(void)
+{
+    if (watch_interrupted() != 0) {
+        return "; interrupted";
+    }
+    return watch_seconds() > end && plays_left() != 0 ? "; the time was over before all --plays"
+                                                      : "";
+}
+
 static void print_counts(double seconds)
 {
     if (arguments.as_json) {
         print_json(seconds);
         return;
     }
-    printf("combinations: %s, seed %llu: %llu plans, %llu calls, %.0f s, %u found%s\n",
+    printf("combinations: %s, seed %llu: %llu plan%s, %llu calls, %.0f s, %u found%s\n",
            arguments.mode, (unsigned long long)arguments.seed, (unsigned long long)watch->plays,
-           (unsigned long long)watch->calls, seconds, find_count,
-           watch_interrupted() != 0 ? "; interrupted" : "");
+           watch->plays == 1 ? "" : "s", (unsigned long long)watch->calls, seconds, find_count,
+           why_it_ended());
 }
 
 static void run(void)
@@ -380,7 +401,7 @@ static void run(void)
     end = begun + (double)arguments.seconds;
 
     while (!is_over()) {
-        const uint64_t left = arguments.plays != 0 ? arguments.plays - watch->plays : UINT64_MAX;
+        const uint64_t left = arguments.plays != 0 ? plays_left() : UINT64_MAX;
         const uint64_t count = left < PLAYS_A_PROCESS ? left : PLAYS_A_PROCESS;
 
         if (watch_run(play_drawn, seed, count, arguments.patience, errors)) {

@@ -33,7 +33,10 @@ for program in "$broken" "$broken_explored"; do
     grep -q ", seed $seed\$" "$work/log" || fail "seed $seed: nothing found again"
 done
 
-expect 0 "$combinations" --seed 1 --plays 100 --seconds 60
+expect 0 "$combinations" --seed 1 --plays 1 --seconds 60
+grep -q ': 1 plan, .* 0 found$' "$work/log" || fail "one plan: $(cat "$work/log")"
+expect 0 "$combinations" --seed 1 --plays 100000000 --seconds 1
+grep -q '; the time was over before all --plays$' "$work/log" || fail "plays left: $(cat "$work/log")"
 expect 3 "$broken" --seed 1 --seconds 60 --shrink 0 --json
 python3 -c 'import json, sys
 found = json.load(sys.stdin)["found"][0]
@@ -71,6 +74,9 @@ expect 2 "$combinations" --pairs "$work/nowhere/pairs"
 grep -q 'nowhere/pairs: No such file' "$work/log" || fail "pairs: $(cat "$work/log")"
 expect 2 "$combinations" --mode schedules
 grep -q -- "--mode takes turns or threads, not 'schedules'" "$work/log" || fail "mode: $(cat "$work/log")"
-expect 2 "$combinations" --seconds -1
-grep -q -- "--seconds takes a number, not '-1'" "$work/log" || fail "seconds: $(cat "$work/log")"
+for seconds in -1 0 1s 10000001; do
+    expect 2 "$combinations" --seconds "$seconds"
+    grep -q -- "--seconds takes a number from 1 to 10000000, not '$seconds'" "$work/log" ||
+        fail "seconds: $(cat "$work/log")"
+done
 expect 0 "$combinations" --help

@@ -77,4 +77,6 @@ class Kept:
         paths = (FOLDER / f"{_key(mutant, check)}.json" for check in mutant.checks)
         outcomes = (trials.Outcome(**json.loads(path.read_text())) for path in paths
                     if not self.is_fresh and path.exists())
-        return next((outcome for outcome in outcomes if outcome.noticed), None)
+        noticed = next((outcome for outcome in outcomes if outcome.noticed), None)
+        self.found += noticed is not None
+        return noticed

@@ -26,12 +26,15 @@ class Run:
     of_operations: bool = False
 
 
+def from_before(run):
+    return f", {circumstances.counted(run.kept, 'outcome')} of runs before" if run.kept else ""
+
+
 def circumstances_of(run):
     """Of the run, in a line."""
     checks = sum(len(result.outcomes) for result in run.results)
-    before = f", {circumstances.counted(run.kept, 'outcome')} of runs before" if run.kept else ""
     return (f"{circumstances.line(builds.CC)}: {circumstances.counted(checks, 'run')} of checks"
-            f"{before}, {circumstances.counted(round(run.seconds / 60), 'minute')}")
+            f"{from_before(run)}, {circumstances.counted(round(run.seconds / 60), 'minute')}")
 
 
 def short(check):
@@ -80,7 +83,7 @@ def as_text(run):
             lines.append(f"SURVIVED: {result.mutant.name}: {result.mutant.breaks}")
         elif result.verdict == "undecidable":
             lines.append(f"undecidable: {result.mutant.name}: {result.mutant.undecidable}")
-    return "\n".join([*lines, LEGEND, last_line(results)])
+    return "\n".join([*lines, LEGEND, last_line(results) + from_before(run)])
 
 
 def _kind(mutant):
