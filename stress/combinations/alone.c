@@ -688,15 +688,8 @@ static void try_unshare(struct thread *thread, const struct step *step)
     const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
 
     leave_section(thread, unshare_in_section);
-    begin_closing();
-    haft_status status = haft_unshare(play.table, &local);
+    const haft_status status = play_unshare_table(&local);
 
-    if (has_sides()) {
-        require_that(status != HAFT_OK, "a table was handed back beside a side");
-        end_sides();
-        status = haft_unshare(play.table, &local);
-    }
-    play.is_closing = false;
     end_call(outer);
     if (check_ending(status)) {
         play.is_shared_again = true;

@@ -175,23 +175,36 @@ void forget_table(void)
     }
 }
 
-void begin_closing(void)
+static haft_status close_or_unshare(haft_local **local)
+{
+    return local != NULL ? haft_unshare(play.table, local) : haft_table_close(play.table);
+}
+
+/* Callbacks are told that the table closes. */
+static haft_status end_with_sides(haft_local **local)
 {
     play.is_closing = true;
     play.closing_steps = 0;
+    haft_status status = close_or_unshare(local);
+
+    if (has_sides()) {
+        require_that(status != HAFT_OK, "a table ended beside a side");
+        end_sides();
+        status = close_or_unshare(local);
+    }
+    play.is_closing = false;
+    return status;
+}
+
+haft_status play_unshare_table(haft_local **local)
+{
+    return end_with_sides(local);
 }
 
 haft_status play_close_table(void)
 {
-    begin_closing();
-    haft_status status = haft_table_close(play.table);
+    const haft_status status = end_with_sides(NULL);
 
-    if (has_sides()) {
-        require_that(status != HAFT_OK, "a table was closed beside a side");
-        end_sides();
-        status = haft_table_close(play.table);
-    }
-    play.is_closing = false;
     if (status != HAFT_OK) {
         begin_side();
     }

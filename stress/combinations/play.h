@@ -25,9 +25,10 @@ void end_table(void);
 /* The option waiting_bytes, for the plan's number of slots. */
 uint64_t waiting_bytes_of_plan(void);
 
-/* Callbacks are told so from now on; and haft_table_close() of the play's table, which it ends. */
-void begin_closing(void);
+/* haft_table_close() and haft_unshare() of the play's table: refused beside sides, which are closed
+ * then.  A table that could not be closed has the plan's side again. */
 haft_status play_close_table(void);
+haft_status play_unshare_table(haft_local **local);
 
 /* Each slot is in one place, and the counters agree; what registers name lives or does not: while
  * no call is under way. */
