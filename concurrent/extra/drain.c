@@ -129,7 +129,7 @@ static haft_status try_to_drain(haft_table *table)
 /* Callbacks may have opened workers. */
 static haft_status try_to_close(haft_table *table)
 {
-    const haft_status status = implicit_are_all(table) ? try_to_drain(table) : HAFT_IN_USE;
+    const haft_status status = implicit_others(table) == 0 ? try_to_drain(table) : HAFT_IN_USE;
 
     return status == HAFT_OK ? implicit_close(table) : status;
 }

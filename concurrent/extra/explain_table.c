@@ -2,6 +2,7 @@
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
+#include "concurrent/extra/implicit.h"
 #include "concurrent/extra/shared_side.h"
 #include "concurrent/table/state.h"
 #include "lib/base/os.h"
@@ -63,13 +64,14 @@ static void add_full(struct text *text, const haft_table *table, const haft_tabl
 }
 
 /* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
-static void add_in_use(struct text *text, const haft_table *table, const haft_table_stats *stats)
+static void add_in_use(struct text *text, const haft_table *table)
 {
+    const uint64_t workers = implicit_others(table);
     const bool sides = shared_sides_are_open(table);
 
     text_add(text, "in use: ");
-    if (stats->workers != 0) {
-        text_add_counted(text, stats->workers, "worker");
+    if (workers != 0) {
+        text_add_counted(text, workers, "worker");
         text_add(text, " open%s", sides ? ", and sides" : "");
     } else if (sides) {
         text_add(text, "sides open");
@@ -106,7 +108,7 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
     } else if (status == HAFT_BUSY) {
         add_busy(&text, table, &stats);
     } else if (status == HAFT_IN_USE) {
-        add_in_use(&text, table, &stats);
+        add_in_use(&text, table);
     } else if (status == HAFT_NO_MEMORY) {
         add_no_memory(&text, table, &stats);
     } else {

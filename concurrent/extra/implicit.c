@@ -234,19 +234,22 @@ static uint64_t count_closing(const haft_table *table)
     return count;
 }
 
-/* Whether all open workers close with the table.  Under the lock. */
-static bool are_all(const haft_table *table)
+/* Of the open workers, those that do not close with the table.  Under the lock. */
+static uint64_t count_others(const haft_table *table)
 {
-    return roster_open(table) == count_closing(table);
+    const uint64_t closing = count_closing(table);
+    const uint64_t open = roster_open(table);
+
+    return open > closing ? open - closing : 0; /* one may have been closed in between */
 }
 
-bool implicit_are_all(const haft_table *table)
+uint64_t implicit_others(const haft_table *table)
 {
     registry_lock();
-    const bool are = are_all(table);
+    const uint64_t others = count_others(table);
 
     registry_unlock();
-    return are;
+    return others;
 }
 
 void implicit_flush(const haft_table *table)
@@ -279,7 +282,7 @@ static void close_with(const haft_table *table)
 haft_status implicit_close(const haft_table *table)
 {
     registry_lock();
-    const haft_status status = are_all(table) ? HAFT_OK : HAFT_IN_USE;
+    const haft_status status = count_others(table) == 0 ? HAFT_OK : HAFT_IN_USE;
 
     if (status == HAFT_OK) {
         close_with(table);

@@ -10,9 +10,9 @@
  * of the thread). */
 haft_worker *implicit_own(const haft_table *table);
 
-/* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,
+/* How many open workers are not implicit ones that the calling thread may close.  Blocking: a lock,
  * as below. */
-bool implicit_are_all(const haft_table *table);
+uint64_t implicit_others(const haft_table *table);
 
 /* Hand on what these hold to all workers; they stay open.  When no other thread uses them. */
 void implicit_flush(const haft_table *table);

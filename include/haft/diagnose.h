@@ -215,6 +215,7 @@ int haft_site_format(const void *site, char *text, size_t size);
  * name and their haft_status_text().
  *
  * Threads   any; haft_local, haft_packed: one.
+ * Progress  wait-free; haft_table_explain with HAFT_IN_USE: blocking (a lock held for moments).
  * Cost      O(workers ever open at one time); haft_local, haft_packed: O(1).
  */
 int haft_table_explain(const haft_table *table, haft_status status, char *text, size_t size);

@@ -377,6 +377,28 @@ Test(explain, in_use_says_what_is_open)
     close_shared(&shared);
 }
 
+Test(explain, in_use_leaves_out_workers_that_close_with_the_table)
+{
+    const haft_table_options options = {
+        .name = "players", .capacity = 10, .object_size = 8, .pins = true};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+    const haft_id id = insert(shared.worker);
+    haft_worker *implicit;
+
+    haft_section_begin(shared.domain);
+    cr_assert(haft_pin(shared.table, id) != NULL);
+    haft_section_end(shared.domain);
+    assert_status(haft_worker_current(shared.table, &implicit), HAFT_OK);
+    expect_text(of_table(shared.table, haft_table_close(shared.table)),
+                "players: in use: 1 worker open");
+    assert_status(haft_worker_close(shared.worker), HAFT_OK);
+    expect_text(of_table(shared.table, haft_table_close(shared.table)),
+                "players: in use: objects pinned, or a call without a worker under way");
+    assert_status(haft_unpin(shared.table, id), HAFT_OK);
+    assert_status(haft_worker_open(shared.table, &shared.worker), HAFT_OK);
+    close_shared(&shared);
+}
+
 Test(explain, in_use_without_pins_and_workers_is_a_call_under_way)
 {
     struct shared shared = open_shared(MEMB_CALLER, &exact);
