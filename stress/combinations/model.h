@@ -12,7 +12,7 @@
  *     handed out twice breaks that;
  *   - an object's bytes stay while a read section or a pin holds them, and as long as it lives;
  *   - on_reclaim comes once for each freed object, not before it was freed, not while it is pinned,
- *     not within itself, not in haft_unpin(), and without a worker exactly while the table closes.
+ *     not within itself, not in haft_unpin(), and without a worker exactly while the table closes;
  *   - what waits, or takes something apart, answers HAFT_IN_CALLBACK in a callback, and
  *     HAFT_IN_SECTION in a read section that the clock can tell, or an inner job.
  * Where threads take turns with whole calls, the model also says what each call answers, and the

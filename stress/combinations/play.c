@@ -1,6 +1,8 @@
 /* A plan from opening to closing, by one thread or by several: see play.h. */
 #include "stress/combinations/play.h"
 #include "stress/combinations/calls.h"
+#include "stress/combinations/guests.h"
+#include "stress/combinations/progress.h"
 #include "stress/combinations/watch.h"
 #include <stdarg.h>
 #include <string.h>

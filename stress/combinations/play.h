@@ -41,15 +41,6 @@ void forget_table(void);
 /* Makes a call of the kind ALONE. */
 void call_alone(struct thread *thread, const struct step *step);
 
-/* A grace period passes, as far as the domain lets it. */
-void pass_grace_period(struct thread *thread);
-
-/* Nothing is live or reserved any more: the table must hold its capacity. */
-void check_capacity(void);
-
-/* Closes the workers that only hold the budget. */
-void let_crowd_go(struct thread *thread);
-
 /* --- memory --- */
 
 /* The play begins; it has ended: all is given back. */

@@ -1,0 +1,18 @@
+/* stress/combinations/guests.h - threads that come and go, and the workers that they leave. */
+#ifndef HAFT_COMBINATIONS_GUESTS_H
+#define HAFT_COMBINATIONS_GUESTS_H
+
+#include "stress/combinations/model.h"
+
+/* A thread comes, opens an implicit worker, and goes: at once (GUEST), leaving the worker open
+ * (GUEST_LATE), or while the table closes (GUEST_LEAVING). */
+void have_guest(struct thread *thread, const struct step *step);
+
+/* Closes the worker that was left open, if one was. */
+void close_left(void);
+
+/* Opens workers until they hold back all that they may, or the crowd is large; or closes them. */
+void let_crowd_come(struct thread *thread);
+void let_crowd_go(struct thread *thread);
+
+#endif /* HAFT_COMBINATIONS_GUESTS_H */
