@@ -17320,9 +17320,9 @@ HAFT_INTERNAL void collect_end(haft_worker *worker)
  * of the thread). */
 HAFT_INTERNAL haft_worker *implicit_own(const haft_table *table);
 
-/* Whether all open workers are implicit ones that the calling thread may close.  Blocking: a lock,
+/* How many open workers are not implicit ones that the calling thread may close.  Blocking: a lock,
  * as below. */
-HAFT_INTERNAL bool implicit_are_all(const haft_table *table);
+HAFT_INTERNAL uint64_t implicit_others(const haft_table *table);
 
 /* Hand on what these hold to all workers; they stay open.  When no other thread uses them. */
 HAFT_INTERNAL void implicit_flush(const haft_table *table);
@@ -17461,7 +17461,7 @@ static haft_status try_to_drain(haft_table *table)
 /* Callbacks may have opened workers. */
 static haft_status try_to_close(haft_table *table)
 {
-    const haft_status status = implicit_are_all(table) ? try_to_drain(table) : HAFT_IN_USE;
+    const haft_status status = implicit_others(table) == 0 ? try_to_drain(table) : HAFT_IN_USE;
 
     return status == HAFT_OK ? implicit_close(table) : status;
 }
@@ -17542,13 +17542,14 @@ static void add_full(struct text *text, const haft_table *table, const haft_tabl
 }
 
 /* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
-static void add_in_use(struct text *text, const haft_table *table, const haft_table_stats *stats)
+static void add_in_use(struct text *text, const haft_table *table)
 {
+    const uint64_t workers = implicit_others(table);
     const bool sides = shared_sides_are_open(table);
 
     text_add(text, "in use: ");
-    if (stats->workers != 0) {
-        text_add_counted(text, stats->workers, "worker");
+    if (workers != 0) {
+        text_add_counted(text, workers, "worker");
         text_add(text, " open%s", sides ? ", and sides" : "");
     } else if (sides) {
         text_add(text, "sides open");
@@ -17585,7 +17586,7 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
     } else if (status == HAFT_BUSY) {
         add_busy(&text, table, &stats);
     } else if (status == HAFT_IN_USE) {
-        add_in_use(&text, table, &stats);
+        add_in_use(&text, table);
     } else if (status == HAFT_NO_MEMORY) {
         add_no_memory(&text, table, &stats);
     } else {
@@ -17909,19 +17910,22 @@ static uint64_t count_closing(const haft_table *table)
     return count;
 }
 
-/* Whether all open workers close with the table.  Under the lock. */
-static bool are_all(const haft_table *table)
+/* Of the open workers, those that do not close with the table.  Under the lock. */
+static uint64_t count_others(const haft_table *table)
 {
-    return roster_open(table) == count_closing(table);
+    const uint64_t closing = count_closing(table);
+    const uint64_t open = roster_open(table);
+
+    return open > closing ? open - closing : 0; /* one may have been closed in between */
 }
 
-HAFT_INTERNAL bool implicit_are_all(const haft_table *table)
+HAFT_INTERNAL uint64_t implicit_others(const haft_table *table)
 {
     registry_lock();
-    const bool are = are_all(table);
+    const uint64_t others = count_others(table);
 
     registry_unlock();
-    return are;
+    return others;
 }
 
 HAFT_INTERNAL void implicit_flush(const haft_table *table)
@@ -17954,7 +17958,7 @@ static void close_with(const haft_table *table)
 HAFT_INTERNAL haft_status implicit_close(const haft_table *table)
 {
     registry_lock();
-    const haft_status status = are_all(table) ? HAFT_OK : HAFT_IN_USE;
+    const haft_status status = count_others(table) == 0 ? HAFT_OK : HAFT_IN_USE;
 
     if (status == HAFT_OK) {
         close_with(table);

@@ -65,29 +65,29 @@
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        533  resolving ids: what every table has in common
- *     haft/domain.h     1318  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1675  the handle table that all threads share, and its workers
- *     haft/local.h      2161  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2565  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1319  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1676  the handle table that all threads share, and its workers
+ *     haft/local.h      2162  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2566  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2911  visiting the live objects of a shared table
- *     haft/pin.h        3026  holding on to an object beyond a read section
- *     haft/share.h      3078  hand a local table over to all threads, and back
- *     haft/side.h       3197  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3443  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2912  visiting the live objects of a shared table
+ *     haft/pin.h        3027  holding on to an object beyond a read section
+ *     haft/share.h      3079  hand a local table over to all threads, and back
+ *     haft/side.h       3198  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3444  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3659  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3660  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3813  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3814  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4337  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4338  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4026  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5473  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4027  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5474  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5654  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5655  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       789  a grace period that the program brings: a foreign clock
  *
@@ -1084,6 +1084,7 @@ int haft_site_format(const void *site, char *text, size_t size);
  * name and their haft_status_text().
  *
  * Threads   any; haft_local, haft_packed: one.
+ * Progress  wait-free; haft_table_explain with HAFT_IN_USE: blocking (a lock held for moments).
  * Cost      O(workers ever open at one time); haft_local, haft_packed: O(1).
  */
 int haft_table_explain(const haft_table *table, haft_status status, char *text, size_t size);

@@ -4,6 +4,7 @@
 #include <haft/packed.h>
 #include <haft/pin.h>
 #include <haft/side.h>
+#include <haft/threads.h>
 #include <stdio.h>
 #include <string.h>
 
