@@ -154,6 +154,9 @@ static void play(unsigned number, void *shared)
             spawn_one(stage, &chance);
         } else {
             live_one_life(stage, &chance);
+            if (one_in(&chance, 8)) {
+                sched_yield(); /* without a worker, which busy cores would hardly ever show */
+            }
         }
     }
     if (!spawns) {
