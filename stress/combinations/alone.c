@@ -22,8 +22,8 @@ static void tick(struct thread *thread)
 
 static void begin_refusing(void)
 {
-    if (!play.at_once && backend_has_system()) {
-        turn_memory_off(true);
+    if (backend_has_system()) {
+        set_memory_refused(true);
         end_call(begin_call(CALL_REFUSE_MEMORY, HAFT_NIL));
     }
 }
@@ -41,9 +41,9 @@ static void go_on_forked(void)
     play.plan = &forked;
     play.is_forked = true;
     forget_export();
-    play.left = NULL; /* its thread has ended: it is closed */
+    play.left_worker = NULL; /* its thread has ended: it is closed */
     play.seats[0].is_registered = false;
-    let_go(&play.seats[0]);
+    release_held(&play.seats[0]);
     memset(play.made, 0, sizeof play.made);
     if (play.is_shared_again) { /* slots that the local table left may count as freed */
         const uint64_t freed = haft_table_stats_get(play.table).freed;
@@ -69,7 +69,7 @@ static void await_child(pid_t child)
 /* Once in a play: the child plays the rest, then the parent does. */
 static void try_fork(struct thread *thread)
 {
-    if (play.at_once || play.has_forked || !backend_has_system() || is_ck()) {
+    if (play.has_forked || !backend_has_system() || is_ck()) {
         return;
     }
     play.has_forked = true;
@@ -108,11 +108,20 @@ static void look_over(struct thread *thread, const struct step *step)
     }
 }
 
+/* The others need threads that take turns: a call needs all of their pointers, or a known answer. */
+static bool may_be_made_at_once(uint32_t call)
+{
+    return call == CALL_TICK || call == CALL_CENSUS || call == CALL_DRAIN || call == CALL_PROGRESS;
+}
+
 void call_alone(struct thread *thread, const struct step *step)
 {
     watch->call = step->call;
-    turn_memory_off(false);
+    set_memory_refused(false);
     check_census();
+    if (play.at_once && !may_be_made_at_once(step->call)) {
+        return;
+    }
     switch (step->call) {
     case CALL_GUEST:
     case CALL_GUEST_LATE:
@@ -140,7 +149,7 @@ void call_alone(struct thread *thread, const struct step *step)
         try_close(thread, step);
         break;
     case CALL_CROWD:
-        let_crowd_come(thread);
+        toggle_crowd(thread);
         break;
     case CALL_FORK:
         try_fork(thread);

@@ -14,7 +14,7 @@ extern const char *const backend_modes[];
 /* Whether plans are for threads at once. */
 bool backend_is_at_once(const char *mode);
 
-/* Plays a plan to its end; more than once where chance has a part in it. */
+/* Plays a plan to its end: once in turns, else that many times, or under that many schedules. */
 void backend_play(const struct plan *plan, const char *mode, uint32_t times);
 
 /* Foreign clocks: sections with a begin and an end; threads that are online or offline; and such

@@ -32,7 +32,7 @@ static const struct {
 } functions[CALL_COUNT] = {
     [CALL_WORKER_OPEN] = {step_worker_open, AS_IS, false},
     [CALL_WORKER_CLOSE] = {step_worker_close, AS_IS, true},
-    [CALL_WORKER_CURRENT] = {step_current, AS_IS, false},
+    [CALL_WORKER_CURRENT] = {step_worker_current, AS_IS, false},
     [CALL_QUIESCENT] = {step_quiescent, BY_WORKER, true},
     [CALL_FLUSH] = {step_flush, BY_WORKER, true},
     [CALL_OFFLINE_ONLINE] = {step_offline_online, AS_IS, false},

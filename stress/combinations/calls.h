@@ -23,7 +23,7 @@ void call_in_reclaim(haft_worker *worker);
 /* Carry one call out; `worker` and `step` as above. */
 typedef void step_call(struct thread *thread, haft_worker *worker, const struct step *step);
 
-step_call step_current, step_quiescent, step_flush, step_offline_online, step_wait,
+step_call step_worker_current, step_quiescent, step_flush, step_offline_online, step_wait,
     step_section_begin, step_section_end;
 step_call step_job_begin, step_job_end, step_park, step_unpark;
 step_call step_commands_open, step_commands_close, step_recorder_open, step_record_create,
@@ -100,10 +100,14 @@ void expect(haft_status answer, haft_status expected, const char *kind);
 /* What an insertion may answer, where nothing else happened meanwhile. */
 void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t callbacks);
 
+/* HAFT_NO_MEMORY, while memory is refused. */
+bool lacks_memory(haft_status status);
+
 /* Else there was no memory for it, as may be. */
 bool is_done(haft_status status, const char *call);
 
-/* Of the table, and of the clock where callers drive it: what a refused call leaves as it was. */
+/* The statistics, without the clock's where it has a thread: a refused call leaves them as they
+ * were. */
 haft_table_stats table_state(void);
 
 /* The call is refused in the thread's section or inner job, and changes nothing. */
@@ -115,8 +119,9 @@ bool is_ck(void);
 bool has_sections(void); /* the clock: each with a begin and an end */
 bool is_clock(enum plan_clock clock);
 
-/* Whether a wait could last for ever through no fault of the library's. */
-bool may_not_wait(const struct thread *thread);
+/* Whether no call may wait here: in a callback; where waits are refused; and as long as the worker
+ * of a thread that has ended holds the workers clock up. */
+bool must_not_wait(const struct thread *thread);
 
 /* After a wait or a tick, before which the domain said that. */
 void check_grace(const haft_domain_stats *before);
@@ -124,16 +129,17 @@ void check_grace(const haft_domain_stats *before);
 /* Whether the calling thread may resolve. */
 bool may_resolve(const struct thread *thread);
 
-/* Whether the thread may not wait, as haft tells: in a section or an inner job. */
-bool in_section(const struct thread *thread);
+/* Whether calls that wait answer HAFT_IN_SECTION: in a read section or an inner job, with clocks
+ * that know. */
+bool waits_are_refused(const struct thread *thread);
 
-/* The thread's pointers are void, unless a section or an inner job keeps them. */
-void pass_quiescent_point(struct thread *thread);
+/* The thread's pointers are void from now on, unless a section or an inner job keeps them. */
+void expire_pointers(struct thread *thread);
 
 /* The thread has no pointer any more, and is in no section or job. */
 void end_sections(struct thread *thread);
 
-/* All its threads go offline or come online. */
+/* Its seat goes offline, or online, where the clock has these states. */
 void go_offline(struct thread *thread);
 void go_online(struct thread *thread);
 

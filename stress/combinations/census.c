@@ -15,7 +15,7 @@ void check_registers(void)
         const uint32_t state = count_in(&reg->state);
         const bool is_live = haft_is_live(play.view, id_in(reg));
 
-        require_that(state != REGISTER_LIVE || is_live, "a live object is not found");
+        require_that(state != REGISTER_LIVE || is_live, "a live object was not found");
         require_that(!is_live || !must_not_live(state, id_in(reg)),
                      "a stale id lives, or one only recorded");
     }
@@ -28,9 +28,9 @@ static void check_number(const char *name, uint64_t said, uint64_t known)
     }
 }
 
-static uint32_t open_workers(void)
+static uint32_t count_workers(void)
 {
-    uint32_t open = play.left != NULL;
+    uint32_t open = play.left_worker != NULL;
 
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         open += play.seats[i].workers - (play.seats[i].other_worker != NULL);
@@ -47,7 +47,7 @@ static void check_numbers(const haft_table_stats *stats)
     check_number("created", stats->created, stats->live + stats->freed);
     check_number("refused_frees", stats->refused_frees,
                  word_in(&play.refused_frees) - play.refused_before);
-    check_number("workers", stats->workers, open_workers());
+    check_number("workers", stats->workers, count_workers());
     if (!play.is_shared_again) { /* as a local table it may have grown */
         check_number("capacity", stats->capacity, play.plan->options.capacity);
     }
@@ -108,8 +108,6 @@ void check_grace(const haft_domain_stats *before)
     require_that(play.at_once || now.backlog == 0, "a batch waits for a grace period that is over");
     require_that(play.at_once || before->backlog == 0 ||
                      now.grace_periods > before->grace_periods ||
-                     play.plan->options.clock == PLAN_THREAD_MEMB ||
-                     play.plan->options.clock == PLAN_THREAD_QSBR ||
-                     play.plan->options.clock == PLAN_THREAD_CK,
+                     plan_has_clock_thread(&play.plan->options),
                  "a grace period does not count");
 }

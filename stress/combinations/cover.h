@@ -1,7 +1,8 @@
 /*
  * stress/combinations/cover.h - which pairs of features have met.
  *
- * A call counts when the library is called, not when a plan has it.  The columns of options also
+ * A call counts when the library is called, not when a plan has it; CENSUS, DRAIN, PROGRESS and
+ * REFUSE_MEMORY, which are none of the library's, count when they begin.  The columns of options also
  * have the clocks, and what makes a table special without being an option: one life a slot, no slot
  * beyond the capacity.
  */
@@ -85,7 +86,7 @@ struct cover {
     struct pair beside[CALL_COUNT][CALL_COUNT];         /* of two threads on one slot */
 };
 
-/* A play has ended, or was broken off: its features, and how often it made each call. */
+/* A play has ended: its features, and how often it made each call. */
 void cover_play(struct cover *cover, const struct plan *plan, const uint64_t *made);
 
 /* A call of the plan of `seed` was made at a moment with these phases, a bit each. */

@@ -18,7 +18,7 @@ def plan_test(name, player):
             "plan.h",
         ],
         copts = HAFT_COPTS,
-        tags = ["notsan"],  # the scheduler plays those whose threads run at once
+        tags = ["notsan"],  # one thread, or the scheduler's
         deps = [
             ":played",
             player,

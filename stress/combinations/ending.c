@@ -4,9 +4,9 @@
 #include "stress/combinations/guests.h"
 #include "stress/combinations/play.h"
 
-static uint32_t open_workers(void)
+static uint32_t count_keeping_open(void)
 {
-    uint32_t open = ((play.left != NULL || play.has_guest) && is_clock(PLAN_WORKERS)) +
+    uint32_t open = ((play.left_worker != NULL || play.has_guest) && is_clock(PLAN_WORKERS)) +
                     play.crowd_count + (play.set.commands != NULL);
 
     for (uint32_t i = 0; i < play.plan->threads; i++) {
@@ -18,7 +18,7 @@ static uint32_t open_workers(void)
 /* Whether the table has ended, as it may; implicit workers end with it. */
 static bool check_ending(haft_status status)
 {
-    const bool is_open = open_workers() != 0;
+    const bool is_open = count_keeping_open() != 0;
 
     if (status == HAFT_OK) {
         require_that(!is_open, "a table was closed with a worker open");
@@ -45,8 +45,8 @@ static haft_status unshare_in_section(void)
 /* Both are refused in a section or an inner job, which then ends. */
 static void leave_section(struct thread *thread, haft_status (*call)(void))
 {
-    if (in_section(thread)) {
-        refuse_in_section(call, open_workers() != 0 ? HAFT_IN_USE : HAFT_IN_SECTION);
+    if (waits_are_refused(thread)) {
+        refuse_in_section(call, count_keeping_open() != 0 ? HAFT_IN_USE : HAFT_IN_SECTION);
     }
     end_sections(thread);
 }
@@ -59,24 +59,22 @@ void leave_to_close(struct thread *thread)
 void go_on_after_close(haft_status status)
 {
     if (check_ending(status)) {
-        require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
-                     "on_reclaim did not run once for each freed object");
-        forget_table();
+        table_has_closed();
         begin_table();
     }
 }
 
-static void give_up_reservations(void)
+void give_up_reservations(void)
 {
     struct reg *reg;
 
     while ((reg = claim_reserved(0)) != NULL) {
         model_aborted(reg);
-        bare_abort(play.table, id_in(reg));
+        haft_abort_unregistered(play.table, id_in(reg));
     }
 }
 
-static void unpin_all(void)
+void unpin_all(void)
 {
     struct reg *reg;
 
@@ -86,13 +84,13 @@ static void unpin_all(void)
     }
 }
 
-uint32_t let_table_go(struct thread *thread)
+uint32_t clear_for_closing(struct thread *thread)
 {
     uint32_t closed = 0;
 
     end_sections(thread);
     end_set(thread);
-    let_crowd_go(thread);
+    close_crowd(thread);
     close_left();
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         if (play.threads[i].worker != NULL && !play.threads[i].is_implicit) {
@@ -116,10 +114,7 @@ void open_workers_again(uint32_t closed)
 
 void try_close(struct thread *thread, const struct step *step)
 {
-    if (play.at_once) {
-        return;
-    }
-    const uint32_t closed = step->at % 2 == 0 ? let_table_go(thread) : 0;
+    const uint32_t closed = step->at % 2 == 0 ? clear_for_closing(thread) : 0;
     const struct call_under_way outer = begin_call(CALL_TABLE_CLOSE, HAFT_NIL);
 
     leave_to_close(thread);
@@ -138,11 +133,8 @@ static void share_again(haft_local *local)
         .waiting_bytes = waiting_bytes_of_plan(),
         .never_wait = play.plan->options.never_wait,
     };
-    const haft_status status = haft_share(local, play.domain, &options, &play.table);
 
-    if (status != HAFT_OK) {
-        fail("haft_share", "%s", haft_status_name(status));
-    }
+    expect(haft_share(local, play.domain, &options, &play.table), HAFT_OK, "haft_share");
 }
 
 /* What the table goes through while no thread has it. */
@@ -166,11 +158,11 @@ void try_unshare(struct thread *thread, const struct step *step)
 {
     haft_local *local;
 
-    if (play.at_once || play.plan->options.restore_range != 0 ||
-        play.plan->options.exact_capacity || play.plan->options.warn_at != 0) {
+    if (play.plan->options.restore_range != 0 || play.plan->options.exact_capacity ||
+        play.plan->options.warn_at != 0) {
         return; /* shared again, the table would not be the plan's */
     }
-    const uint32_t closed = step->at % 2 == 0 ? let_table_go(thread) : 0;
+    const uint32_t closed = step->at % 2 == 0 ? clear_for_closing(thread) : 0;
 
     if (count_in(&play.reserved) != 0) {
         open_workers_again(closed);
@@ -188,7 +180,7 @@ void try_unshare(struct thread *thread, const struct step *step)
             play.threads[i].worker = NULL;
             forget_workers(&play.seats[i]);
         }
-        play.left = NULL;
+        play.left_worker = NULL;
         play.frees_before = word_in(&play.frees);
         play.refused_before = word_in(&play.refused_frees);
         share_again(change(local, step->call));

@@ -4,15 +4,18 @@
 
 #include "stress/combinations/model.h"
 
-/* Nothing keeps the table from ending any more.  The threads whose workers were closed, a bit
- * each, for which they are opened again. */
-uint32_t let_table_go(struct thread *thread);
+/* Ends what keeps the table open: sections, command set, crowd, workers, reservations and pins.
+ * Returns the threads whose workers it has closed, a bit each, for open_workers_again(). */
+uint32_t clear_for_closing(struct thread *thread);
 void open_workers_again(uint32_t closed);
 
-/* Before the table is closed: that is refused in a section or an inner job, which then ends. */
+void give_up_reservations(void);
+void unpin_all(void);
+
+/* Tries to close in the thread's section or inner job, which must be refused, and ends that. */
 void leave_to_close(struct thread *thread);
 
-/* After it: it had a reason not to be, or has ended as it may, and another is opened. */
+/* Checks what a close has answered.  If the table has closed, opens the next one. */
 void go_on_after_close(haft_status status);
 
 void try_close(struct thread *thread, const struct step *step);

@@ -47,8 +47,8 @@ static void open_export(void)
         export.opened = NULL;
         rmdir(export.directory);
     }
-    require_that(status == HAFT_OK ||
-                     (play.is_refused && (status == HAFT_NO_MEMORY || status == HAFT_NO_THREAD)),
+    require_that(status == HAFT_OK || (play.memory_is_refused &&
+                                       (status == HAFT_NO_MEMORY || status == HAFT_NO_THREAD)),
                  "haft_export_open");
 }
 
@@ -89,7 +89,7 @@ static void check_written(void)
     require_that(table != NULL || play.is_closing, "an export without the table");
     require_that(table == NULL || play.at_once || play.has_guest ||
                      (uint64_t)json_integer_value(json_object_get(table, "live")) == live,
-                 "an export says how many objects live");
+                 "an export has a wrong number of live objects");
     json_decref(root);
 }
 
@@ -100,8 +100,8 @@ static void write_export(void)
     if (export.is_parents) {
         require_that(status == HAFT_NO_FILE, "a child wrote its parent's export");
     } else if (status != HAFT_OK) {
-        require_that(play.is_refused && status == HAFT_NO_MEMORY, "haft_export_write");
-    } else if (!play.is_refused) {
+        require_that(lacks_memory(status), "haft_export_write");
+    } else if (!play.memory_is_refused) {
         check_written();
     }
 }

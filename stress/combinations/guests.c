@@ -28,7 +28,8 @@ static void ask_late(void *arg)
         pthread_setspecific(late.key, arg);
         return;
     }
-    require_that(haft_worker_current(play.table, &play.left) == HAFT_OK, "haft_worker_current");
+    require_that(haft_worker_current(play.table, &play.left_worker) == HAFT_OK,
+                 "haft_worker_current");
 }
 
 static void stay(void)
@@ -80,6 +81,7 @@ static void read_and_leave(struct guest *guest)
     }
     const struct stamp *object = reg != NULL ? haft_resolve(play.view, id_in(reg)) : NULL;
 
+    require_that(reg == NULL || object != NULL, "a live object was not found");
     sem_post(&guest->is_ready);
     await(&guest->may_leave);
     look_until_end(reg, object);
@@ -144,12 +146,12 @@ static void receive_guest(const struct step *step)
 
 void close_left(void)
 {
-    if (play.left != NULL) {
+    if (play.left_worker != NULL) {
         const struct call_under_way outer = begin_call(CALL_CLOSE_LEFT, HAFT_NIL);
 
-        require_that(haft_worker_close(play.left) == HAFT_OK, "haft_worker_close");
+        require_that(haft_worker_close(play.left_worker) == HAFT_OK, "haft_worker_close");
         end_call(outer);
-        play.left = NULL;
+        play.left_worker = NULL;
     }
 }
 
@@ -172,7 +174,7 @@ static void try_close_beside_guest(struct thread *thread, const struct step *ste
     uint32_t closed = 0;
 
     if (step->at % 2 == 0) {
-        closed = let_table_go(thread);
+        closed = clear_for_closing(thread);
         pass_grace_period(thread);
     }
     const struct call_under_way outer = begin_call(CALL_GUEST_LEAVING, HAFT_NIL);
@@ -190,7 +192,7 @@ static void try_close_beside_guest(struct thread *thread, const struct step *ste
 
 void have_guest(struct thread *thread, const struct step *step)
 {
-    if (play.at_once || play.left != NULL) {
+    if (play.left_worker != NULL) {
         return;
     }
     if (step->call == CALL_GUEST_LEAVING) {
@@ -202,7 +204,7 @@ void have_guest(struct thread *thread, const struct step *step)
 
 /* --- the crowd --- */
 
-void let_crowd_go(struct thread *thread)
+void close_crowd(struct thread *thread)
 {
     while (play.crowd_count != 0) {
         note_worker_closing(thread->seat);
@@ -212,15 +214,12 @@ void let_crowd_go(struct thread *thread)
     }
 }
 
-void let_crowd_come(struct thread *thread)
+void toggle_crowd(struct thread *thread)
 {
-    if (play.at_once) {
-        return;
-    }
     const struct call_under_way outer = begin_call(CALL_CROWD, HAFT_NIL);
 
     if (play.crowd_count != 0) {
-        let_crowd_go(thread);
+        close_crowd(thread);
     } else {
         while (play.crowd_count < MOST_CROWD && !shim_budget_is_spent(play.table)) {
             if (!is_done(haft_worker_open(play.table, &play.crowd[play.crowd_count]),

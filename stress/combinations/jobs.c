@@ -77,7 +77,7 @@ static void end_job(struct seat *seat)
     seat->level = is_unknown(job.state) ? seat->level : job.level;
     settle_level(seat);
     if (voids(seat, seat->level)) {
-        let_go(seat);
+        release_held(seat);
     }
     if (job.is_park) {
         haft_thread_unpark(play.domain, job.state);
@@ -145,7 +145,7 @@ void step_park(struct thread *thread, haft_worker *worker, const struct step *st
         return;
     }
     if (voids(seat, 0)) {
-        let_go(seat);
+        release_held(seat);
     }
     const struct call_under_way outer = begin_call(CALL_PARK, HAFT_NIL);
 

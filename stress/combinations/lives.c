@@ -7,17 +7,17 @@
 /* What an insertion answers that is not HAFT_OK or HAFT_FULL: `waits`, where it need not wait. */
 static haft_status refusal(bool waits)
 {
-    return !waits                 ? HAFT_BUSY
-           : in_callback(current) ? HAFT_IN_CALLBACK
-           : in_section(current)  ? HAFT_IN_SECTION
-                                  : HAFT_FULL;
+    return !waits                       ? HAFT_BUSY
+           : in_callback(current)       ? HAFT_IN_CALLBACK
+           : waits_are_refused(current) ? HAFT_IN_SECTION
+                                        : HAFT_FULL;
 }
 
 void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t callbacks)
 {
     const struct plan_options *options = &play.plan->options;
 
-    if (status == HAFT_NO_MEMORY && play.is_refused) {
+    if (lacks_memory(status)) {
         return;
     }
     require_that(status == HAFT_OK || status == HAFT_FULL || status == refusal(waits),
@@ -47,7 +47,8 @@ static enum call bare_or(const haft_worker *worker, enum call call)
 
 static haft_status reserve_bare(haft_id *id, void **object, bool waits)
 {
-    return waits ? bare_reserve_wait(play.table, id, object) : bare_reserve(play.table, id, object);
+    return waits ? haft_reserve_wait_unregistered(play.table, id, object)
+                 : haft_reserve_unregistered(play.table, id, object);
 }
 
 /* A call without a worker has looked whether on_fill is due: at this count, unless a callback that
@@ -82,7 +83,7 @@ static void publish(haft_worker *worker, haft_id id)
     const struct call_under_way outer = begin_call(bare_or(worker, CALL_PUBLISH), id);
 
     if (worker == NULL) {
-        bare_publish(play.table, id);
+        haft_publish_unregistered(play.table, id);
     } else {
         haft_publish(worker, id);
     }
@@ -110,7 +111,8 @@ static bool reserve_one(haft_worker *worker, struct reg *reg, enum register_stat
 static haft_status insert_bytes(haft_worker *worker, const void *bytes, haft_id *id, bool waits)
 {
     if (worker == NULL) {
-        return waits ? bare_insert_wait(play.table, bytes, id) : bare_insert(play.table, bytes, id);
+        return waits ? haft_insert_wait_unregistered(play.table, bytes, id)
+                     : haft_insert_unregistered(play.table, bytes, id);
     }
     return waits ? haft_insert_wait(worker, bytes, id) : haft_insert(worker, bytes, id);
 }
@@ -190,8 +192,8 @@ static bool may_wait_for_room(const struct thread *thread)
     const bool has_room = capacity_in_use() < options->capacity && count_in(&play.exhausted) == 0 &&
                           find_pinned(0) == NULL;
 
-    return play.plan->reclaim_count == 0 && play.plan->fill_count == 0 && !may_not_wait(thread) &&
-           !is_clock(PLAN_FRAME) && !options->pins && !play.is_refused &&
+    return play.plan->reclaim_count == 0 && play.plan->fill_count == 0 && !must_not_wait(thread) &&
+           !is_clock(PLAN_FRAME) && !options->pins && !play.memory_is_refused &&
            (play.at_once || has_room);
 }
 
@@ -199,7 +201,7 @@ static bool may_wait_for_room(const struct thread *thread)
 void step_insert_wait(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     struct reg *reg = NULL;
-    const bool is_refused = in_callback(thread) || in_section(thread);
+    const bool is_refused = in_callback(thread) || waits_are_refused(thread);
 
     if (is_refused || may_wait_for_room(thread)) {
         reg = claim_register(step->at);
@@ -207,7 +209,7 @@ void step_insert_wait(struct thread *thread, haft_worker *worker, const struct s
     if (reg != NULL && is_refused) {
         insert_claimed(worker, reg, step->at, true);
     } else if (reg != NULL) {
-        pass_quiescent_point(thread);
+        expire_pointers(thread);
         const uint64_t callbacks = word_in(&play.callbacks);
         const bool inserted = insert_claimed(worker, reg, step->at, true);
 
@@ -251,7 +253,7 @@ void step_abort(struct thread *thread, haft_worker *worker, const struct step *s
     const struct call_under_way outer = begin_call(bare_or(worker, CALL_ABORT), id);
 
     if (worker == NULL) {
-        bare_abort(play.table, id);
+        haft_abort_unregistered(play.table, id);
     } else {
         haft_abort(worker, id);
     }
@@ -263,7 +265,8 @@ void step_abort(struct thread *thread, haft_worker *worker, const struct step *s
 static haft_status free_id(haft_worker *worker, haft_id id, enum call call)
 {
     const struct call_under_way outer = begin_call(bare_or(worker, call), id);
-    const haft_status status = worker == NULL ? bare_free(play.table, id) : haft_free(worker, id);
+    const haft_status status =
+        worker == NULL ? haft_free_unregistered(play.table, id) : haft_free(worker, id);
 
     end_call(outer);
     model_refused(status != HAFT_OK);

@@ -73,7 +73,7 @@ void step_resolve_many(struct thread *thread, haft_worker *worker, const struct 
         found += objects[i] != NULL;
         look_at(thread, &play.registers[(step->at + i) % play.register_count], ids[i], objects[i]);
     }
-    require_that(live == found, "haft_resolve_many counts");
+    require_that(live == found, "haft_resolve_many returned a wrong count");
 }
 
 void step_pin(struct thread *thread, haft_worker *worker, const struct step *step)
@@ -142,10 +142,11 @@ void step_unpin(struct thread *thread, haft_worker *worker, const struct step *s
     atomic_fetch_sub(&reg->intents, 1);
 }
 
+/* At once, another thread may have ended the object since. */
 static bool count_visit(haft_id id, void *object, void *arg)
 {
-    (void)id;
-    (void)object;
+    require_that(play.at_once || haft_resolve(play.view, id) == object,
+                 "a scan's object is not its id's");
     ++*(uint32_t *)arg;
     return true;
 }
@@ -273,8 +274,7 @@ void step_trim(struct thread *thread, haft_worker *worker, const struct step *st
     if (!play.at_once && released != 0) {
         play.has_trimmed = true;
     }
-    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) ||
-                     (status == HAFT_NO_MEMORY && play.is_refused),
+    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) || lacks_memory(status),
                  "haft_trim");
 }
 
@@ -289,9 +289,7 @@ void step_reserve_capacity(struct thread *thread, haft_worker *worker, const str
     const haft_status status = haft_reserve_capacity(play.table, wanted);
 
     end_call(outer);
-    require_that(wanted > limit
-                     ? status == HAFT_FULL
-                     : status == HAFT_OK || (status == HAFT_NO_MEMORY && play.is_refused),
+    require_that(wanted > limit ? status == HAFT_FULL : status == HAFT_OK || lacks_memory(status),
                  "haft_reserve_capacity");
 }
 
@@ -342,7 +340,6 @@ void step_recycle(struct thread *thread, haft_worker *worker, const struct step 
     end_call(outer);
     model_recycled(recycled);
     check_recycled(status, recycled, most, callbacks);
-    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) ||
-                     (status == HAFT_NO_MEMORY && play.is_refused),
+    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) || lacks_memory(status),
                  "haft_recycle_exhausted");
 }

@@ -155,5 +155,5 @@ void step_free_many(struct thread *thread, haft_worker *worker, const struct ste
         }
     }
     model_refused(many.wanted - freed);
-    require_that(answer == freed, "haft_free_many counts its frees");
+    require_that(answer == freed, "haft_free_many returned a wrong count");
 }

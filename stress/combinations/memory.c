@@ -32,7 +32,7 @@ static void *heap_alloc(void *context, size_t size, size_t alignment)
     const size_t lead = heap_lead(alignment);
 
     (void)context;
-    if (play.is_refused && heap_blocks.asked++ % REFUSED_IN == 0) {
+    if (play.memory_is_refused && heap_blocks.asked++ % REFUSED_IN == 0) {
         return NULL;
     }
     char *whole = from.alloc(from.context, lead + size, lead);
@@ -99,6 +99,16 @@ static struct gift {
     uint64_t bytes;
 } given[GIVEN_COUNT];
 
+static void check_given(void)
+{
+    for (uint32_t i = 0; i < GIVEN_COUNT; i++) {
+        for (uint32_t at = 0; given[i].block != NULL && at < GUARD_BYTES; at++) {
+            require_that((unsigned char)given[i].block[1 + given[i].bytes + at] == GUARD,
+                         "bytes behind given memory were written");
+        }
+    }
+}
+
 /* Garbage, which begins at no alignment at all. */
 void *give(enum given_to to, uint64_t bytes)
 {
@@ -112,16 +122,6 @@ void *give(enum given_to to, uint64_t bytes)
     }
     memset(now->block + 1 + bytes, GUARD, GUARD_BYTES);
     return memset(now->block + 1, 0xff, (size_t)bytes);
-}
-
-void check_given(void)
-{
-    for (uint32_t i = 0; i < GIVEN_COUNT; i++) {
-        for (uint32_t at = 0; given[i].block != NULL && at < GUARD_BYTES; at++) {
-            require_that((unsigned char)given[i].block[1 + given[i].bytes + at] == GUARD,
-                         "bytes behind given memory were written");
-        }
-    }
 }
 
 /* --- the play --- */
@@ -147,17 +147,17 @@ void end_memory(void)
 /* --- the system --- */
 
 /* A limit of 1 and not of 0, with which Linux grants what the hard limit allows. */
-void turn_memory_off(bool is_refused)
+void set_memory_refused(bool refused)
 {
     static rlim_t most;
     struct rlimit limit;
 
-    if (is_refused == play.is_refused) {
+    if (refused == play.memory_is_refused) {
         return;
     }
     require_that(getrlimit(RLIMIT_DATA, &limit) == 0, "getrlimit");
-    most = is_refused ? limit.rlim_cur : most;
-    limit.rlim_cur = is_refused ? 1 : most;
+    most = refused ? limit.rlim_cur : most;
+    limit.rlim_cur = refused ? 1 : most;
     require_that(setrlimit(RLIMIT_DATA, &limit) == 0, "setrlimit");
-    play.is_refused = is_refused;
+    play.memory_is_refused = refused;
 }

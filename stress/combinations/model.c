@@ -517,7 +517,7 @@ void check_held(const struct seat *seat)
     }
 }
 
-void let_go(struct seat *seat)
+void release_held(struct seat *seat)
 {
     check_held(seat);
     seat->held_count = 0;

@@ -1,5 +1,5 @@
 /*
- * stress/combinations/model.h - what the fuzzer knows beside the library.
+ * stress/combinations/model.h - what the player knows beside the library.
  *
  * A register is a place for an object's id and what became of the object.  Threads at once share
  * registers through atomic words, which order nothing that the library should order: they are
@@ -174,7 +174,7 @@ struct play {
     bool has_recycled;
     bool has_trimmed;            /* then a slot may skip generations */
     _Atomic(uint64_t) callbacks; /* calls of on_reclaim and on_fill */
-    haft_worker *left;           /* an implicit worker that no thread will close */
+    haft_worker *left_worker;    /* an implicit worker that no thread will close */
     _Atomic(uint32_t) exhausted; /* slots, or about to be: last lives that have ended */
     _Atomic(uint32_t) live;
     _Atomic(uint32_t) live_restored;
@@ -198,7 +198,7 @@ struct play {
     bool is_shared_again;
     uint32_t crowd_count;
     haft_worker *crowd[MOST_CROWD]; /* open workers that no call goes through */
-    bool is_refused;                /* memory, by the system */
+    bool memory_is_refused;         /* by the system and the allocator */
     bool is_forked;                 /* the process is the child of a fork */
     bool has_forked;                /* it has had such a child, or is one */
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
@@ -208,7 +208,7 @@ struct play {
     struct thread threads[MOST_THREADS];
     struct reg registers[MOST_REGISTERS];
     _Atomic(uint64_t) issued[MOST_INDICES];    /* the id issued last */
-    _Atomic(uint32_t) owned[MOST_INDICES];     /* live or reserved, where threads take turns */
+    _Atomic(uint32_t) owned[MOST_INDICES];     /* live or reserved */
     _Atomic(uint64_t) reclaimed[MOST_INDICES]; /* the id that on_reclaim was given last */
     _Atomic(uint32_t) recycled[MOST_INDICES]; /* its last life had ended when slots were recycled */
 };
@@ -292,7 +292,7 @@ haft_id id_in(const struct reg *reg);
 void hold(struct thread *thread, const struct stamp *object); /* unless it has no bytes */
 void hold_value(struct thread *thread, const struct stamp *value);
 void check_held(const struct seat *seat);
-void let_go(struct seat *seat); /* after a last look */
+void release_held(struct seat *seat); /* after a last look */
 
 /* What the value of an id says. */
 void value_stamp(struct stamp *value, haft_id id);

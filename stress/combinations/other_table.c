@@ -125,7 +125,7 @@ static haft_status insert(haft_worker *worker, haft_id *id)
     const struct stamp stamp = {serial, serial * CANARY};
 
     return worker != NULL ? haft_insert(worker, &stamp, id)
-                          : bare_insert(play.other.table, &stamp, id);
+                          : haft_insert_unregistered(play.other.table, &stamp, id);
 }
 
 /* HAFT_FULL is wrong for certain only if no other thread and no callback could have changed the
@@ -135,7 +135,7 @@ static bool may_refuse(haft_status status, uint32_t before, uint64_t callbacks)
     const bool count_is_exact =
         !play.at_once && !in_callback(current) && callbacks == word_in(&play.callbacks);
 
-    return status == HAFT_BUSY || (status == HAFT_NO_MEMORY && play.is_refused) ||
+    return status == HAFT_BUSY || lacks_memory(status) ||
            (status == HAFT_FULL && (before >= CAPACITY || !count_is_exact));
 }
 
@@ -195,7 +195,8 @@ static void free_in_other(struct thread *thread, haft_id id)
     atomic_fetch_add_explicit(&other->frees, 1, memory_order_relaxed);
     const struct call_under_way outer = begin_call(CALL_OTHER_FREE, HAFT_NIL);
 
-    require_that((own != NULL ? haft_free(own, id) : bare_free(other->table, id)) == HAFT_OK,
+    require_that((own != NULL ? haft_free(own, id) : haft_free_unregistered(other->table, id)) ==
+                     HAFT_OK,
                  "a free in the other table");
     end_call(outer);
 }

@@ -200,7 +200,7 @@ static struct step draw_step(struct chance *chance, const struct plan *plan, uin
  * E. Eide, Y. Chen and J. Regehr, "Swarm testing", ISSTA 2012).
  */
 struct swarm {
-    bool left_out[CALL_COUNT];
+    bool omitted[CALL_COUNT];
     bool records; /* from the beginning, by threads at once */
 };
 
@@ -211,10 +211,10 @@ static struct swarm draw_swarm(struct chance *chance, const struct plan_options 
     const uint32_t eighths = one_in(chance, 2) ? 2 : 5;
 
     for (uint32_t call = 0; call < CALL_COUNT; call++) {
-        swarm.left_out[call] = below(chance, 8) < eighths;
+        swarm.omitted[call] = below(chance, 8) < eighths;
     }
     if (at_once && !has_many_lives(options)) {
-        swarm.left_out[CALL_RECYCLE] = true;
+        swarm.omitted[CALL_RECYCLE] = true;
     }
     return swarm;
 }
@@ -227,7 +227,7 @@ static const uint8_t on_one_slot[] = {
     CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE, CALL_FREE_STALE,    CALL_RESOLVE_MANY,
 };
 
-/* The same, where objects have values too. */
+/* Calls on the one slot of a table whose objects have values. */
 static const uint8_t on_one_value[] = {
     CALL_SIDE_SET,  CALL_SIDE_FIND,   CALL_DIAGNOSE,     CALL_INSERT,     CALL_RESERVE,
     CALL_ABORT,     CALL_FREE,        CALL_FREE_MANY,    CALL_FREE_STALE, CALL_PIN,
@@ -236,7 +236,7 @@ static const uint8_t on_one_value[] = {
     CALL_SIDE_OPEN, CALL_SIDE_CLOSE,  CALL_RESOLVE_MANY,
 };
 
-/* The same, of the one slot that ids are restored in. */
+/* Calls on the one slot in which ids are restored. */
 static const uint8_t on_one_restored[] = {
     CALL_RESTORE,   CALL_FREE,          CALL_FREE_MANY,   CALL_BARE_FREE,    CALL_FREE_STALE,
     CALL_RESOLVE,   CALL_DIAGNOSE,      CALL_PIN,         CALL_UNPIN,        CALL_WAIT,
@@ -264,28 +264,29 @@ static const uint8_t in_jobs[] = {
     CALL_SECTION_END,  CALL_SECTION_BEGIN, CALL_EXPLAIN,   CALL_SIDE_OPEN, CALL_RESOLVE_MANY,
 };
 
-static void leave_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)
+static void keep_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)
 {
     for (uint32_t call = 0; call < CALL_COUNT; call++) {
-        swarm->left_out[call] = true;
+        swarm->omitted[call] = true;
     }
     for (uint32_t i = 0; i < count; i++) {
-        swarm->left_out[calls[i]] = false;
+        swarm->omitted[calls[i]] = false;
     }
 }
 
-static void leave_one_restored(struct chance *chance, struct plan_options *options,
-                               struct swarm *swarm)
+static void narrow_to_one_restored(struct chance *chance, struct plan_options *options,
+                                   struct swarm *swarm)
 {
     options->index_bits = 3;
     options->restore_range = 1;
     options->capacity = 1;
     options->warn_at = options->filled = 0;
     options->side = !options->wrap && one_in(chance, 2);
-    leave_calls(swarm, on_one_restored, sizeof on_one_restored);
+    keep_calls(swarm, on_one_restored, sizeof on_one_restored);
 }
 
-static void leave_one_slot(struct chance *chance, struct plan_options *options, struct swarm *swarm)
+static void narrow_to_one_slot(struct chance *chance, struct plan_options *options,
+                               struct swarm *swarm)
 {
     options->index_bits = 3;
     options->restore_range = 3; /* of the four slots that there are */
@@ -294,15 +295,15 @@ static void leave_one_slot(struct chance *chance, struct plan_options *options, 
     options->pins = 1;
     options->side = !options->wrap && one_in(chance, 2);
     if (options->side) {
-        leave_calls(swarm, on_one_value, sizeof on_one_value);
+        keep_calls(swarm, on_one_value, sizeof on_one_value);
     } else {
-        leave_calls(swarm, on_one_slot, sizeof on_one_slot);
+        keep_calls(swarm, on_one_slot, sizeof on_one_slot);
     }
 }
 
-static bool is_left_out(const struct swarm *swarm, uint32_t call)
+static bool is_omitted(const struct swarm *swarm, uint32_t call)
 {
-    return swarm->left_out[call] && call != CALL_WORKER_OPEN;
+    return swarm->omitted[call] && call != CALL_WORKER_OPEN;
 }
 
 /* What comes often does so because the rest needs it: objects, and slots that come back. */
@@ -331,7 +332,7 @@ static uint32_t draw_call(struct chance *chance, const struct swarm *swarm, bool
 {
     uint32_t call = draw_any_call(chance, at_once);
 
-    while (is_left_out(swarm, call)) {
+    while (is_omitted(swarm, call)) {
         call = one_in(chance, 32) ? CALL_INSERT + below(chance, 2) * (CALL_FREE - CALL_INSERT)
                                   : draw_any_call(chance, at_once);
         if (call == CALL_INSERT || call == CALL_FREE) {
@@ -353,7 +354,7 @@ static uint32_t draw_callback(struct chance *chance, const struct plan *plan, st
                                   ? refused_in_callbacks[below(chance, sizeof refused_in_callbacks)]
                                   : allowed[below(chance, allowed_count)];
 
-        if (!is_left_out(swarm, call)) {
+        if (!is_omitted(swarm, call)) {
             steps[count++] = draw_step(chance, plan, call, at_once);
         }
     }
@@ -411,14 +412,14 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
     struct swarm swarm = draw_swarm(&chance, &plan->options, at_once);
 
     if (at_once && one_in(&chance, 3)) {
-        leave_one_slot(&chance, &plan->options, &swarm);
+        narrow_to_one_slot(&chance, &plan->options, &swarm);
     } else if (at_once && one_in(&chance, 5)) {
-        leave_one_restored(&chance, &plan->options, &swarm);
+        narrow_to_one_restored(&chance, &plan->options, &swarm);
     } else if (at_once && one_in(&chance, 4)) {
-        leave_calls(&swarm, on_a_command_set, sizeof on_a_command_set);
+        keep_calls(&swarm, on_a_command_set, sizeof on_a_command_set);
         swarm.records = true;
     } else if (at_once && one_in(&chance, 4)) {
-        leave_calls(&swarm, in_jobs, sizeof in_jobs);
+        keep_calls(&swarm, in_jobs, sizeof in_jobs);
     }
     if (plan->options.on_reclaim || plan->options.other_table != 0) {
         plan->reclaim_count = draw_callback(&chance, plan, plan->on_reclaim, allowed_in_reclaim,
@@ -429,6 +430,12 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
                                          sizeof allowed_in_fill, &swarm, at_once);
     }
     draw_steps(&chance, plan, &swarm, at_once);
+}
+
+bool plan_has_clock_thread(const struct plan_options *options)
+{
+    return options->clock == PLAN_THREAD_MEMB || options->clock == PLAN_THREAD_QSBR ||
+           options->clock == PLAN_THREAD_CK;
 }
 
 bool plan_has_one_life(const struct plan_options *options)

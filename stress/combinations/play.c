@@ -1,6 +1,7 @@
 /* A plan from opening to closing, by one thread or by several: see play.h. */
 #include "stress/combinations/play.h"
 #include "stress/combinations/calls.h"
+#include "stress/combinations/ending.h"
 #include "stress/combinations/guests.h"
 #include "stress/combinations/progress.h"
 #include "stress/combinations/watch.h"
@@ -56,9 +57,7 @@ static void give_domain_memory(haft_domain_options *options)
         return;
     }
     options->threads = 2 * MOST_THREADS; /* and those that came before them */
-    if (haft_domain_footprint(options, &footprint) != HAFT_OK) {
-        fail("haft_domain_footprint", "no memory");
-    }
+    expect(haft_domain_footprint(options, &footprint), HAFT_OK, "haft_domain_footprint");
     options->memory = give(GIVEN_DOMAIN, footprint.bytes);
     options->memory_size = footprint.bytes;
 }
@@ -78,9 +77,7 @@ static void open_domain(void)
     };
 
     give_domain_memory(&options);
-    if (haft_domain_open(&options, &play.domain) != HAFT_OK) {
-        fail("haft_domain_open", "%s", plan_clock_names[play.plan->options.clock]);
-    }
+    expect(haft_domain_open(&options, &play.domain), HAFT_OK, "haft_domain_open");
 }
 
 /* More workers than the threads have, their own and borrowed ones; room for all to hold back, or
@@ -94,9 +91,7 @@ static void give_memory(const struct plan_options *from, haft_table_options *opt
     }
     options->workers = MOST_WORKERS_GIVEN;
     options->hold_back = from->given == 1 ? from->capacity : 0;
-    if (haft_table_footprint(options, &footprint) != HAFT_OK) {
-        fail("haft_table_footprint", "no memory");
-    }
+    expect(haft_table_footprint(options, &footprint), HAFT_OK, "haft_table_footprint");
     options->memory = give(GIVEN_TABLE, footprint.bytes);
     options->memory_size = footprint.bytes;
 }
@@ -143,11 +138,8 @@ void begin_table(void)
     };
     give_memory(from, &options);
     const uint64_t taken = heap_taken();
-    const haft_status status = haft_table_open(play.domain, &options, &play.table);
 
-    if (status != HAFT_OK) {
-        fail("haft_table_open", "%s", haft_status_name(status));
-    }
+    expect(haft_table_open(play.domain, &options, &play.table), HAFT_OK, "haft_table_open");
     require_that(!from->given || heap_taken() == taken, "a table in given memory takes other");
     play.view = haft_table_view(play.table);
     play.layout = layout;
@@ -156,7 +148,7 @@ void begin_table(void)
     begin_side();
 }
 
-void forget_table(void)
+static void forget_table(void)
 {
     memset(play.registers, 0, play.register_count * sizeof *play.registers);
     memset(play.issued, 0, sizeof *play.issued << play.plan->options.index_bits);
@@ -170,11 +162,18 @@ void forget_table(void)
     play.exhausted = play.live = play.live_restored = play.reserved = 0;
     play.frees = play.reclaims = play.frees_before = 0;
     play.refused_frees = play.refused_before = 0;
-    play.left = NULL;
+    play.left_worker = NULL;
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         play.threads[i].worker = NULL;
         forget_workers(&play.seats[i]);
     }
+}
+
+void table_has_closed(void)
+{
+    require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
+                 "on_reclaim did not run once for each freed object");
+    forget_table();
 }
 
 static haft_status close_or_unshare(haft_local **local)
@@ -213,16 +212,10 @@ haft_status play_close_table(void)
     return status;
 }
 
-void end_table(void)
+static void end_table(void)
 {
-    const haft_status status = play_close_table();
-
-    if (status != HAFT_OK) {
-        fail("a table could not be closed", "%s", haft_status_name(status));
-    }
-    require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
-                 "on_reclaim did not run once for each freed object");
-    forget_table();
+    expect(play_close_table(), HAFT_OK, "a table could not be closed");
+    table_has_closed();
 }
 
 /* --- threads that stand still --- */
@@ -356,7 +349,7 @@ void play_begin(const struct plan *plan, bool at_once)
 {
     play.plan = plan;
     play.at_once = at_once;
-    play.left = NULL;
+    play.left_worker = NULL;
     play.is_ending = play.is_closing = play.is_shared_again = play.is_forked = play.has_forked =
         false;
     play.callbacks = play.stamps = play.grace_periods = 0;
@@ -405,19 +398,11 @@ void play_thread(uint32_t number)
 
 static void end_objects(void)
 {
-    struct reg *reg;
-
+    unpin_all();
+    give_up_reservations();
     for (uint32_t i = 0; i < play.register_count; i++) {
-        reg = &play.registers[i];
-        while (count_in(&reg->pins) != 0) {
-            reg->pins--;
-            require_that(haft_unpin(play.table, id_in(reg)) == HAFT_OK, "haft_unpin at the end");
-        }
-        if (count_in(&reg->state) == REGISTER_LIVE) {
-            free_one(NULL, reg);
-        } else if (count_in(&reg->state) == REGISTER_RESERVED) {
-            model_aborted(reg);
-            bare_abort(play.table, id_in(reg));
+        if (count_in(&play.registers[i].state) == REGISTER_LIVE) {
+            free_one(NULL, &play.registers[i]);
         }
     }
 }
@@ -450,9 +435,9 @@ void play_end(void)
     register_seat(current->seat);
     check_census();
     end_set(current); /* a thread's last callbacks may have taken it */
-    if (play.left != NULL) {
-        haft_worker_close(play.left);
-        play.left = NULL;
+    if (play.left_worker != NULL) {
+        haft_worker_close(play.left_worker);
+        play.left_worker = NULL;
     }
     end_objects();
     check_capacity();
@@ -460,9 +445,7 @@ void play_end(void)
     end_table();
     end_other_table();
     unregister_seat(current->seat);
-    if (haft_domain_close(play.domain) != HAFT_OK) {
-        fail("a domain could not be closed", "%s", "");
-    }
+    expect(haft_domain_close(play.domain), HAFT_OK, "a domain could not be closed");
     end_memory();
     note_made();
     current = NULL;
@@ -485,10 +468,10 @@ static void take_turn(const struct step *step)
 /* Implicit workers close with the table. */
 static void end_turns(void)
 {
-    turn_memory_off(false);
+    set_memory_refused(false);
     end_sections(current);
     end_set(current);
-    let_crowd_go(current);
+    close_crowd(current);
     end_other_worker(current->seat); /* its callbacks open workers of the table */
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         current = &play.threads[i];

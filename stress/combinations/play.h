@@ -20,7 +20,6 @@ void by_each_thread(void (*call)(struct thread *thread));
 void by_thread(uint32_t number, void (*call)(struct thread *thread));
 
 void begin_table(void);
-void end_table(void);
 
 /* The option waiting_bytes, for the plan's number of slots. */
 uint64_t waiting_bytes_of_plan(void);
@@ -35,8 +34,8 @@ haft_status play_unshare_table(haft_local **local);
 void check_census(void);
 void check_registers(void);
 
-/* A table has ended: the model begins anew. */
-void forget_table(void);
+/* on_reclaim must have run for each freed object; then the model begins anew. */
+void table_has_closed(void);
 
 /* Makes a call of the kind ALONE. */
 void call_alone(struct thread *thread, const struct step *step);
@@ -51,13 +50,12 @@ void end_memory(void);
 const haft_allocator *heap_of_plan(void);
 uint64_t heap_taken(void);
 
-/* That many bytes for the domain or the table, until the next; nothing behind them was written. */
+/* That many bytes for the domain or the table, until the next. */
 enum given_to { GIVEN_DOMAIN, GIVEN_TABLE, GIVEN_COUNT };
 
 void *give(enum given_to to, uint64_t bytes);
-void check_given(void);
 
-/* The system and the allocator refuse memory, or give as much as ever. */
-void turn_memory_off(bool is_refused);
+/* The system and the allocator refuse memory from now on, or give as much as ever. */
+void set_memory_refused(bool refused);
 
 #endif /* HAFT_COMBINATIONS_PLAY_H */

@@ -70,7 +70,7 @@ static void insert_all(struct thread *thread)
 
 void drain(const struct step *step)
 {
-    if (play.left != NULL) {
+    if (play.left_worker != NULL) {
         return; /* its worker holds slots back */
     }
     by_each_thread(flush_own);
@@ -147,14 +147,11 @@ static uint32_t pinned_and_freed(void)
  * which comes when it comes.  Objects that are pinned excuse HAFT_BUSY, however long it lasts. */
 static enum drive choose_drive(const struct step *step)
 {
-    const bool has_thread =
-        is_clock(PLAN_THREAD_MEMB) || is_clock(PLAN_THREAD_QSBR) || is_clock(PLAN_THREAD_CK);
-
     if (step->count % 2 == 0 || is_clock(PLAN_FRAME) || pinned_and_freed() != 0 ||
         play.threads[step->at % play.plan->threads].worker == NULL) {
         return BY_WAITING;
     }
-    if (has_thread) {
+    if (plan_has_clock_thread(&play.plan->options)) {
         return backend_has_system() && !play.is_forked ? BY_ITS_THREAD : BY_WAITING;
     }
     return play.plan->options.never_wait ? BY_WAITING : BY_QUIESCENT_POINTS;
@@ -174,7 +171,7 @@ static void try_insert(struct thread *thread)
         return;
     }
     tried = thread->worker != NULL ? haft_reserve(thread->worker, &id, &object)
-                                   : bare_reserve(play.table, &id, &object);
+                                   : haft_reserve_unregistered(play.table, &id, &object);
     if (tried != HAFT_OK) {
         unclaim_register(reg);
         return;
@@ -219,7 +216,7 @@ static void check_other(struct thread *thread, uint32_t number, enum drive drive
 
 void check_progress(struct thread *thread, const struct step *step)
 {
-    if (play.left != NULL || find_register(0, REGISTER_EMPTY) == NULL) {
+    if (play.left_worker != NULL || find_register(0, REGISTER_EMPTY) == NULL) {
         return;
     }
     const uint32_t number = step->at % play.plan->threads;

@@ -23,9 +23,7 @@ static haft_status unshare_and_share(void)
     haft_local *local;
     const haft_status status = haft_unshare(play.table, &local);
 
-    return status == HAFT_IN_CALLBACK || (status == HAFT_NO_MEMORY && play.is_refused)
-               ? share_another()
-               : status;
+    return status == HAFT_IN_CALLBACK || lacks_memory(status) ? share_another() : status;
 }
 
 static haft_status ask(const struct thread *thread, haft_worker *worker, uint32_t call)
@@ -60,7 +58,7 @@ haft_table_stats table_state(void)
 {
     haft_table_stats stats = haft_table_stats_get(play.table);
 
-    if (is_clock(PLAN_THREAD_MEMB) || is_clock(PLAN_THREAD_QSBR) || is_clock(PLAN_THREAD_CK)) {
+    if (plan_has_clock_thread(&play.plan->options)) {
         memset(&stats.clock, 0, sizeof stats.clock);
     }
     return stats;

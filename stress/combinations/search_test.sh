@@ -1,6 +1,6 @@
 #!/bin/bash
 # search_test.sh - the search finds a fault, shrinks and prints its plan, and finds it again by its
-# seed.
+# seed, in a plan that was larger.
 #
 # Usage: search_test.sh <combinations> <broken combinations> <broken explored>
 set -euo pipefail
@@ -24,13 +24,21 @@ expect()
     [[ $status == "$expected" ]] || { cat "$work/log" && fail "$*: exit $status, not $expected"; }
 }
 
+# The calls of the plan that is printed
+steps()
+{
+    sed -n 's/^ *\.step_count = \([0-9]*\),$/\1/p' "$work/log"
+}
+
 # Both programs must find the fault of a broken library, and find it again by its seed.
 for program in "$broken" "$broken_explored"; do
-    expect 3 "$program" --seed 1 --seconds 60 --shrink 5
+    expect 3 "$program" --seed 1 --seconds 60 --shrink 20
     grep -q '^const struct plan plan = {$' "$work/log" || fail "no plan is printed"
+    shrunk=$(steps)
     read -r seed < <(sed -n 's/.*, seed \([0-9]*\)$/\1/p' "$work/log")
     expect 3 "$program" --seed "$seed" --plays 1 --shrink 0
     grep -q ", seed $seed\$" "$work/log" || fail "seed $seed: nothing found again"
+    [[ $shrunk -lt $(steps) ]] || fail "seed $seed: $shrunk calls, not shrunk"
 done
 
 expect 0 "$combinations" --seed 1 --plays 1 --seconds 60

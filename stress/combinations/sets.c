@@ -560,9 +560,9 @@ void settle_doomed(void)
         }
     }
     if (ended != word_in(&set->destroyed) + word_in(&set->freed_otherwise)) {
-        fail("objects of a command set end once", "%llu ended, not %llu and %llu otherwise",
-             (unsigned long long)ended, (unsigned long long)set->destroyed,
-             (unsigned long long)set->freed_otherwise);
+        fail("objects of a command set did not end once each",
+             "%llu ended, not %llu and %llu otherwise", (unsigned long long)ended,
+             (unsigned long long)set->destroyed, (unsigned long long)set->freed_otherwise);
     }
     set->doomed = 0;
     set->destroyed = set->freed_otherwise = 0;
@@ -594,7 +594,7 @@ static void apply(struct thread *thread)
 
     set->applied = (haft_applied){0};
     set->key = 0;
-    pass_quiescent_point(thread);
+    expire_pointers(thread);
     const struct call_under_way outer = begin_call(CALL_APPLY, HAFT_NIL);
 
     count(&set->applying, 1);
@@ -611,9 +611,9 @@ void step_apply(struct thread *thread, haft_worker *worker, const struct step *s
 {
     (void)worker;
     (void)step;
-    const bool inside = in_section(thread);
+    const bool inside = waits_are_refused(thread);
 
-    if ((may_not_wait(thread) && !inside) || !take_whole(thread)) {
+    if ((must_not_wait(thread) && !inside) || !take_whole(thread)) {
         return;
     }
     if (inside) {

@@ -1,7 +1,6 @@
 /*
- * stress/combinations/shim.h - the library's calls under the names that the fuzzer uses, so that it
- * runs on every version of the library.  White-box for the census, the workers' budget, the level
- * of a thread that is parked and the ids that a command set holds in reserve.
+ * stress/combinations/shim.h - what no public call tells: the census, the workers' budget, and the
+ * ids that a command set has reserved.
  */
 #ifndef HAFT_COMBINATIONS_SHIM_H
 #define HAFT_COMBINATIONS_SHIM_H
@@ -18,15 +17,6 @@
 #include <haft/side.h>
 #include <haft/table.h>
 #include <haft/threads.h>
-
-/* Calls without a worker. */
-#define bare_insert haft_insert_unregistered
-#define bare_insert_wait haft_insert_wait_unregistered
-#define bare_reserve_wait haft_reserve_wait_unregistered
-#define bare_reserve haft_reserve_unregistered
-#define bare_publish haft_publish_unregistered
-#define bare_abort haft_abort_unregistered
-#define bare_free haft_free_unregistered
 
 /* The statistics, and whether each slot is in the one place that they say; while no call is under
  * way. */

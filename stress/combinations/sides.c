@@ -80,7 +80,7 @@ void step_side_open(struct thread *thread, haft_worker *worker, const struct ste
 
     end_call(outer);
     require_that(status == (play.plan->options.wrap ? HAFT_BAD_WRAP : HAFT_OK) ||
-                     (status == HAFT_NO_MEMORY && play.is_refused),
+                     lacks_memory(status),
                  "haft_side_open");
     if (is_open(side) && play.is_closing) {
         close_side(side);
@@ -204,7 +204,7 @@ static void check_all_values(const struct thread *thread, const struct side *sid
 
     const uint64_t calls = haft_side_for_each(side->opened, count_value, &counted);
 
-    require_that(calls == counted.visited, "haft_side_for_each counts its calls");
+    require_that(calls == counted.visited, "haft_side_for_each returned a wrong count");
     for (uint32_t i = 0; i < play.register_count; i++) {
         const struct reg *reg = &play.registers[i];
 
@@ -229,7 +229,7 @@ static void set_value(struct thread *thread, struct side *side, const struct reg
     const haft_status status = haft_side_set(side->opened, id, value, &place);
 
     end_call(outer);
-    if ((play.at_once && status == HAFT_BUSY) || (play.is_refused && status == HAFT_NO_MEMORY)) {
+    if ((play.at_once && status == HAFT_BUSY) || lacks_memory(status)) {
         return;
     }
     require_that(status == HAFT_OK || status == HAFT_OCCUPIED, "haft_side_set");
@@ -293,9 +293,9 @@ void step_side_find(struct thread *thread, haft_worker *worker, const struct ste
     end_call(outer);
     require_that(value == NULL || object != NULL, "a value without its object");
     require_that(play.at_once || object != NULL || haft_resolve(play.view, id) == NULL,
-                 "a side finds no object");
+                 "a side did not find a live object");
     require_that(play.at_once || object == NULL || (value != NULL) == has_value(side, id),
-                 "an object has its value");
+                 "an object has not the value that it should have");
     if (value != NULL) {
         check_value(thread, side, value, id);
     }

@@ -32,9 +32,9 @@ static uint32_t phases_of(haft_id id)
            bit(PHASE_ids_repeat, count_in(&play.ids_repeat) != 0) |
            bit(PHASE_trimming, count_in(&play.trimming) != 0) |
            bit(PHASE_closing, play.is_closing) | bit(PHASE_shared_again, play.is_shared_again) |
-           bit(PHASE_left_worker, play.left != NULL) |
+           bit(PHASE_left_worker, play.left_worker != NULL) |
            bit(PHASE_budget_spent, shim_budget_is_spent(play.table)) |
-           bit(PHASE_no_memory, play.is_refused) | bit(PHASE_forked, play.is_forked) |
+           bit(PHASE_no_memory, play.memory_is_refused) | bit(PHASE_forked, play.is_forked) |
            bit(PHASE_in_section, seat->depth != 0) | phases_of_jobs(seat) |
            bit(PHASE_recorded, count_in(&play.set.recorders) != 0) |
            bit(PHASE_applying, count_in(&play.set.applying) != 0) |
@@ -118,16 +118,15 @@ uint32_t capacity_in_use(void)
     return play.plan->options.exact_capacity ? all : all - count_in(&play.live_restored);
 }
 
-bool in_section(const struct thread *thread)
+bool waits_are_refused(const struct thread *thread)
 {
     return !is_clock(PLAN_FRAME) && (thread->seat->depth != 0 || thread->seat->level > 1);
 }
 
-/* A thread that ended with its worker open holds the workers clock up until it is closed. */
-bool may_not_wait(const struct thread *thread)
+bool must_not_wait(const struct thread *thread)
 {
-    return in_callback(thread) || in_section(thread) ||
-           (play.left != NULL && is_clock(PLAN_WORKERS));
+    return in_callback(thread) || waits_are_refused(thread) ||
+           (play.left_worker != NULL && is_clock(PLAN_WORKERS));
 }
 
 bool may_resolve(const struct thread *thread)
@@ -142,7 +141,7 @@ bool may_resolve(const struct thread *thread)
 static void leave_one_section(struct seat *seat)
 {
     if (seat->depth == 1 && seat->level == 0) {
-        let_go(seat);
+        release_held(seat);
     }
     haft_section_end(play.domain);
     seat->depth--;
@@ -158,13 +157,13 @@ void end_sections(struct thread *thread)
         leave_one_section(seat);
         end_jobs(thread);
     }
-    let_go(seat);
+    release_held(seat);
 }
 
-void pass_quiescent_point(struct thread *thread)
+void expire_pointers(struct thread *thread)
 {
-    if (!in_section(thread) && thread->seat->level <= 1) {
-        let_go(thread->seat);
+    if (!waits_are_refused(thread) && thread->seat->level <= 1) {
+        release_held(thread->seat);
     }
 }
 
@@ -176,7 +175,7 @@ static bool goes_offline(const struct seat *seat)
 void go_offline(struct thread *thread)
 {
     if (goes_offline(thread->seat)) {
-        let_go(thread->seat);
+        release_held(thread->seat);
         haft_thread_offline(play.domain);
         thread->seat->level = 0;
     }
@@ -204,11 +203,17 @@ void refuse_in_section(haft_status (*call)(void), haft_status expected)
 
 /* --- workers --- */
 
-/* With the workers clock a thread's first worker waits for the end of a job without a memory. */
+bool lacks_memory(haft_status status)
+{
+    return status == HAFT_NO_MEMORY && play.memory_is_refused;
+}
+
+/* With the workers clock a thread's first worker may be refused until the end of a job whose state
+ * the library had no memory to keep. */
 bool is_done(haft_status status, const char *call)
 {
     const struct seat *seat = current->seat;
-    const bool may_lack = play.is_refused || known_jobs(seat) != seat->job_count;
+    const bool may_lack = play.memory_is_refused || known_jobs(seat) != seat->job_count;
 
     require_that(status == HAFT_OK || (status == HAFT_NO_MEMORY && may_lack), call);
     return status == HAFT_OK;
@@ -225,7 +230,7 @@ void note_worker_opened(struct seat *seat)
 void note_worker_closing(struct seat *seat)
 {
     if (seat->workers == 1 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0) {
-        let_go(seat);
+        release_held(seat);
     }
 }
 
@@ -289,7 +294,7 @@ void end_worker(struct thread *thread)
 }
 
 /* One thread of the system has one implicit worker. */
-void step_current(struct thread *thread, haft_worker *worker, const struct step *step)
+void step_worker_current(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)worker;
     (void)step;
@@ -319,12 +324,12 @@ void step_quiescent(struct thread *thread, haft_worker *worker, const struct ste
 {
     (void)step;
     const bool is_inner = thread->seat->level > 1;
-    const bool inside = in_section(thread);
+    const bool inside = waits_are_refused(thread);
 
-    if (may_not_wait(thread) && !inside) {
+    if (must_not_wait(thread) && !inside) {
         return;
     }
-    pass_quiescent_point(thread);
+    expire_pointers(thread);
     const struct call_under_way outer = begin_call(CALL_QUIESCENT, HAFT_NIL);
 
     expect(haft_worker_quiescent(worker), inside && !is_inner ? HAFT_IN_SECTION : HAFT_OK,
@@ -366,13 +371,13 @@ void step_wait(struct thread *thread, haft_worker *worker, const struct step *st
 {
     (void)worker;
     (void)step;
-    if (in_section(thread)) {
+    if (waits_are_refused(thread)) {
         const struct call_under_way outer = begin_call(CALL_WAIT, HAFT_NIL);
 
         refuse_in_section(wait_for_domain, HAFT_IN_SECTION);
         end_call(outer);
-    } else if (!may_not_wait(thread)) {
-        pass_quiescent_point(thread);
+    } else if (!must_not_wait(thread)) {
+        expire_pointers(thread);
         const struct call_under_way outer = begin_call(CALL_WAIT, HAFT_NIL);
         const haft_domain_stats before = haft_domain_stats_get(play.domain);
         const haft_status status = haft_domain_wait(play.domain);

@@ -243,8 +243,7 @@ bool watch_run(watched *run, uint64_t from, uint64_t count, double patience, int
     if (interrupted != 0) {
         watch->kind[0] = '\0';
     } else if (!has_ended) {
-        watch_note("a call does not return",
-                   watch->call < CALL_COUNT ? call_names[watch->call] : "at the end");
+        watch_note(ENDLESS, watch->call < CALL_COUNT ? call_names[watch->call] : "at the end");
     } else if (status != 0 && watch->kind[0] == '\0') {
         note_death(status, errors);
     }

@@ -14,7 +14,7 @@
 
 /* Shared by both processes. */
 struct watch {
-    _Atomic(uint64_t) plays; /* that have ended */
+    _Atomic(uint64_t) plays; /* that have ended, or broken a rule */
     _Atomic(uint64_t) calls; /* of the library, by plays that have ended */
     _Atomic(uint32_t) call;  /* the one under way */
     uint64_t seed;           /* of the play under way */
@@ -24,6 +24,8 @@ struct watch {
     struct cover cover;  /* of all plays */
     struct plan plan;    /* the one to be played, where it is not drawn */
 };
+
+#define ENDLESS "a call does not return" /* the rule that a play breaks which takes too long */
 
 extern struct watch *watch;
 
@@ -50,7 +52,7 @@ int watch_interrupted(void);
 /* What watched processes have used until now, of a processor. */
 double watch_processor_seconds(void);
 
-/* In the watched process: the rule is broken. */
+/* Notes the rule that is broken, or how the child has ended. */
 void watch_note(const char *kind, const char *detail);
 
 #endif /* HAFT_COMBINATIONS_WATCH_H */
