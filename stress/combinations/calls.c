@@ -1,26 +1,13 @@
 /* Which function carries a step out, and the table's callbacks, which carry out some themselves. */
 #include "stress/combinations/calls.h"
+#include "stress/combinations/sides.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
 #include "stress/combinations/watch.h"
 #include <stddef.h>
 #include <string.h>
 
 #define MOST_CLOSING_STEPS 32
-
-static void step_worker_open(struct thread *thread, haft_worker *worker, const struct step *step)
-{
-    (void)worker;
-    (void)step;
-    if (thread->seat->has_begun && !play.is_closing) {
-        begin_worker(thread);
-    }
-}
-
-static void step_worker_close(struct thread *thread, haft_worker *worker, const struct step *step)
-{
-    (void)worker;
-    (void)step;
-    end_worker(thread);
-}
 
 /* Through which worker a call goes: the one at hand, that one if there is one, or none. */
 enum way { AS_IS, BY_WORKER, BARE };

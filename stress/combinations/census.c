@@ -1,6 +1,6 @@
 /* What a table and its domain say of themselves at a quiet moment, beside what the model knows. */
-#include "stress/combinations/calls.h"
-#include "stress/combinations/play.h"
+#include "stress/combinations/census.h"
+#include "stress/combinations/sets.h"
 #include <inttypes.h>
 
 static bool must_not_live(uint32_t state, haft_id id)

@@ -1,8 +1,16 @@
 /* A table that closes, or is a local one in between. */
 #include "stress/combinations/ending.h"
 #include "stress/combinations/calls.h"
+#include "stress/combinations/crowd.h"
 #include "stress/combinations/guests.h"
-#include "stress/combinations/play.h"
+#include "stress/combinations/opening.h"
+#include "stress/combinations/refused.h"
+#include "stress/combinations/sets.h"
+#include "stress/combinations/sides.h"
+#include "stress/combinations/states.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
+#include "stress/combinations/workers.h"
 
 static uint32_t count_keeping_open(void)
 {

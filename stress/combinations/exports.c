@@ -2,11 +2,16 @@
  * The process's export of statistics: opened, written and closed whatever the table goes through.
  * One of the plan's threads at a time uses it, beside the export's own.
  */
+#include "stress/combinations/exports.h"
 #include "stress/combinations/backend.h"
 #include "stress/combinations/calls.h"
+#include "stress/combinations/memory.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/under_way.h"
 #include "stress/combinations/watch.h"
 #include <haft/export.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,8 +2,10 @@
 #include "stress/combinations/guests.h"
 #include "stress/combinations/calls.h"
 #include "stress/combinations/ending.h"
-#include "stress/combinations/play.h"
+#include "stress/combinations/opening.h"
 #include "stress/combinations/progress.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -200,35 +202,4 @@ void have_guest(struct thread *thread, const struct step *step)
     } else {
         receive_guest(step);
     }
-}
-
-/* --- the crowd --- */
-
-void close_crowd(struct thread *thread)
-{
-    while (play.crowd_count != 0) {
-        note_worker_closing(thread->seat);
-        require_that(haft_worker_close(play.crowd[--play.crowd_count]) == HAFT_OK,
-                     "haft_worker_close");
-        note_worker_closed(thread->seat);
-    }
-}
-
-void toggle_crowd(struct thread *thread)
-{
-    const struct call_under_way outer = begin_call(CALL_CROWD, HAFT_NIL);
-
-    if (play.crowd_count != 0) {
-        close_crowd(thread);
-    } else {
-        while (play.crowd_count < MOST_CROWD && !shim_budget_is_spent(play.table)) {
-            if (!is_done(haft_worker_open(play.table, &play.crowd[play.crowd_count]),
-                         "haft_worker_open")) {
-                break;
-            }
-            play.crowd_count++;
-            note_worker_opened(thread->seat);
-        }
-    }
-    end_call(outer);
 }

@@ -11,9 +11,4 @@ void have_guest(struct thread *thread, const struct step *step);
 /* Closes the worker that was left open, if one was. */
 void close_left(void);
 
-/* Opens workers without threads, until they hold back all that they may or the crowd is large; a
- * crowd that is there, it closes. */
-void toggle_crowd(struct thread *thread);
-void close_crowd(struct thread *thread);
-
 #endif /* HAFT_COMBINATIONS_GUESTS_H */

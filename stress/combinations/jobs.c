@@ -4,8 +4,10 @@
  * A seat's level is 0 where no grace period waits for it, 1 in an outermost job or online without
  * one, and more in inner jobs.  The states that the library returns must say the same.
  */
-#include "stress/combinations/calls.h"
-#include "stress/combinations/shim.h"
+#include "stress/combinations/jobs.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
 
 /* The thread had nothing to keep a state in, as haft_job_begin() and haft_thread_park() allow. */
 static bool is_unknown(haft_job_state state)

@@ -2,7 +2,11 @@
  * Lives of objects: calls that begin and end them.  Each compares the answer with what the model
  * says, and notes what has changed.
  */
-#include "stress/combinations/calls.h"
+#include "stress/combinations/lives.h"
+#include "stress/combinations/memory.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
 
 /* What an insertion answers that is not HAFT_OK or HAFT_FULL: `waits`, where it need not wait. */
 static haft_status refusal(bool waits)

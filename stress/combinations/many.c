@@ -1,6 +1,8 @@
 /* Many objects by one call. */
-#include "stress/combinations/calls.h"
-#include <string.h>
+#include "stress/combinations/lives.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
 
 #define MOST_AT_ONCE 16
 #define MOST_OBJECT 4096

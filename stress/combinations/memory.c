@@ -2,8 +2,7 @@
  * Memory of a play: the allocator that it may give the library, memory that it gives at once, and
  * what the system refuses.
  */
-#include "stress/combinations/calls.h"
-#include "stress/combinations/play.h"
+#include "stress/combinations/memory.h"
 #include <haft/arena.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -160,4 +159,9 @@ void set_memory_refused(bool refused)
     limit.rlim_cur = refused ? 1 : most;
     require_that(setrlimit(RLIMIT_DATA, &limit) == 0, "setrlimit");
     play.memory_is_refused = refused;
+}
+
+bool lacks_memory(haft_status status)
+{
+    return status == HAFT_NO_MEMORY && play.memory_is_refused;
 }

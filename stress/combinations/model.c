@@ -1,5 +1,11 @@
 /* Registers, ownership and what threads hold: see model.h. */
-#include "stress/combinations/calls.h"
+#include "stress/combinations/model.h"
+#include "stress/combinations/backend.h"
+#include "stress/combinations/sides.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define REGISTER_BITS 16
@@ -7,10 +13,28 @@
 struct play play;
 _Thread_local struct thread *current;
 
+void fail(const char *kind, const char *detail, ...)
+{
+    char text[256];
+    va_list values;
+
+    va_start(values, detail);
+    vsnprintf(text, sizeof text, detail, values);
+    va_end(values);
+    backend_fail(kind, text);
+}
+
 void require_that(bool holds, const char *kind)
 {
     if (!holds) {
         fail(kind, "%s", "");
+    }
+}
+
+void expect(haft_status answer, haft_status expected, const char *kind)
+{
+    if (answer != expected) {
+        fail(kind, "%s, not %s", haft_status_name(answer), haft_status_name(expected));
     }
 }
 
@@ -122,6 +146,13 @@ bool is_last_life(haft_id id)
            haft_id_generation(play.layout, id) == haft_field_max(play.layout.generation_bits);
 }
 
+uint32_t capacity_in_use(void)
+{
+    const uint32_t all = count_in(&play.live) + count_in(&play.reserved);
+
+    return play.plan->options.exact_capacity ? all : all - count_in(&play.live_restored);
+}
+
 /* --- lives --- */
 
 #define STAMP_WORDS (sizeof(struct stamp) / sizeof(uint64_t))
@@ -178,12 +209,6 @@ bool is_stamp_of(const struct stamp *stamp, const struct reg *reg)
     return play.plan->options.object_size == 0 ||
            ((stamp->value & ((1u << REGISTER_BITS) - 1)) == register_number(reg) &&
             is_whole(stamp));
-}
-
-/* Turns: no other thread has met the object. */
-bool may_stamp_zeros(const struct thread *thread)
-{
-    return !play.at_once && may_resolve(thread);
 }
 
 void stamp_zeros(struct reg *reg, haft_id id)

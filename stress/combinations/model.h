@@ -221,6 +221,12 @@ _Noreturn void fail(const char *kind, const char *detail, ...)
     __attribute__((format(printf, 2, 3)));
 void require_that(bool holds, const char *kind);
 
+/* That an answer is the one expected, else fail(). */
+void expect(haft_status answer, haft_status expected, const char *kind);
+
+/* Objects live or reserved that count for the capacity. */
+uint32_t capacity_in_use(void);
+
 /* --- registers --- */
 
 /* The first register from `at` on in that state, or with a pin; NULL if there is none. */
@@ -235,6 +241,9 @@ uint32_t register_number(const struct reg *reg);
 
 /* The object's bytes say that it is the register's newest. */
 void model_stamp(struct reg *reg, void *object);
+
+/* Of an object that is all zeros. */
+void stamp_zeros(struct reg *reg, haft_id id);
 
 /* An id was issued into the claimed register, as reserved, live or recorded (which does not count
  * it as reserved: the set's reservations are counted when they are made). */

@@ -2,8 +2,13 @@
  * The domain's other table, in plans that have one.  Its on_reclaim makes the plan's calls on the
  * table that is played; the callbacks of that one insert and free in the other.
  */
+#include "stress/combinations/other_table.h"
 #include "stress/combinations/calls.h"
-#include "stress/combinations/play.h"
+#include "stress/combinations/memory.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
+#include "stress/combinations/workers.h"
 #include <string.h>
 
 #define CAPACITY (MOST_IN_OTHER - 4) /* so that it may be full */

@@ -1,322 +1,25 @@
 /* A plan from opening to closing, by one thread or by several: see play.h. */
 #include "stress/combinations/play.h"
+#include "stress/combinations/alone.h"
 #include "stress/combinations/calls.h"
+#include "stress/combinations/census.h"
+#include "stress/combinations/crowd.h"
 #include "stress/combinations/ending.h"
-#include "stress/combinations/guests.h"
+#include "stress/combinations/exports.h"
+#include "stress/combinations/gathering.h"
+#include "stress/combinations/lives.h"
+#include "stress/combinations/memory.h"
+#include "stress/combinations/opening.h"
+#include "stress/combinations/other_table.h"
 #include "stress/combinations/progress.h"
+#include "stress/combinations/sets.h"
+#include "stress/combinations/threads.h"
 #include "stress/combinations/watch.h"
-#include <stdarg.h>
+#include "stress/combinations/workers.h"
 #include <string.h>
 #include <unistd.h>
 
 #define MOST_CENSUS_BITS 6 /* of indices, for a census after each turn */
-
-void fail(const char *kind, const char *detail, ...)
-{
-    char text[256];
-    va_list values;
-
-    va_start(values, detail);
-    vsnprintf(text, sizeof text, detail, values);
-    va_end(values);
-    backend_fail(kind, text);
-}
-
-#define MOST_WORKERS_GIVEN (16 * MOST_THREADS)
-
-/* --- opening and closing --- */
-
-static haft_clock clock_of_plan(void)
-{
-    static const haft_clock clocks[PLAN_CLOCK_COUNT] = {
-        HAFT_CLOCK_CALLER,  HAFT_CLOCK_CALLER, HAFT_CLOCK_THREAD, HAFT_CLOCK_THREAD,
-        HAFT_CLOCK_WORKERS, HAFT_CLOCK_FRAME,  HAFT_CLOCK_CALLER, HAFT_CLOCK_THREAD};
-
-    return clocks[play.plan->options.clock];
-}
-
-/* It may come while the domain opens, of a thread that is none of the plan's. */
-static void check_stall(const haft_stall *stall, void *arg)
-{
-    require_that(arg == &play && stall->waited_ns != 0, "on_stall's arguments");
-    require_that(current == NULL || !in_callback(current), "on_stall runs within a callback");
-    require_that(haft_domain_wait(stall->domain) == HAFT_IN_CALLBACK, "a call in on_stall");
-}
-
-static void ignore_leak(const haft_leak *leak, void *arg)
-{
-    (void)leak;
-    (void)arg;
-}
-
-static void give_domain_memory(haft_domain_options *options)
-{
-    haft_footprint footprint;
-
-    if (!play.plan->options.given || options->foreign_clock != NULL) {
-        return;
-    }
-    options->threads = 2 * MOST_THREADS; /* and those that came before them */
-    expect(haft_domain_footprint(options, &footprint), HAFT_OK, "haft_domain_footprint");
-    options->memory = give(GIVEN_DOMAIN, footprint.bytes);
-    options->memory_size = footprint.bytes;
-}
-
-static void open_domain(void)
-{
-    haft_domain_options options = {
-        .foreign_clock = is_ck()          ? backend_ck()
-                         : has_sections() ? backend_memb()
-                         : is_qsbr()      ? backend_qsbr()
-                                          : NULL,
-        .clock = clock_of_plan(),
-        .on_stall = check_stall,
-        .stall_arg = &play,
-        .stall_ns = play.plan->options.stall ? 1 : 0,
-        .allocator = heap_of_plan(),
-    };
-
-    give_domain_memory(&options);
-    expect(haft_domain_open(&options, &play.domain), HAFT_OK, "haft_domain_open");
-}
-
-/* More workers than the threads have, their own and borrowed ones; room for all to hold back, or
- * for none. */
-static void give_memory(const struct plan_options *from, haft_table_options *options)
-{
-    haft_footprint footprint;
-
-    if (!from->given) {
-        return;
-    }
-    options->workers = MOST_WORKERS_GIVEN;
-    options->hold_back = from->given == 1 ? from->capacity : 0;
-    expect(haft_table_footprint(options, &footprint), HAFT_OK, "haft_table_footprint");
-    options->memory = give(GIVEN_TABLE, footprint.bytes);
-    options->memory_size = footprint.bytes;
-}
-
-/* A slot's, where objects have the default alignment. */
-static uint64_t slot_bytes(const struct plan_options *from)
-{
-    const uint64_t words = (from->object_size + 7) / 8 + 1 + from->pins;
-
-    return words * sizeof(uint64_t);
-}
-
-uint64_t waiting_bytes_of_plan(void)
-{
-    return play.plan->options.waiting_slots * slot_bytes(&play.plan->options);
-}
-
-void begin_table(void)
-{
-    const struct plan_options *from = &play.plan->options;
-    const haft_layout layout = {(uint8_t)from->index_bits, (uint8_t)from->generation_bits,
-                                (uint8_t)from->tag_bits, 0};
-    haft_table_options options = {
-        .name = TABLE_NAME,
-        .capacity = from->capacity,
-        .object_size = from->object_size,
-        .layout = layout,
-        .tag = from->tag_bits != 0,
-        .first_generation = from->first_generation,
-        .wrap = from->wrap,
-        .pins = from->pins,
-        .exact_capacity = from->exact_capacity,
-        .restore_range = from->restore_range,
-        .on_reclaim = from->on_reclaim ? reclaim_callback : NULL,
-        .reclaim_arg = &play,
-        .warn_at = from->warn_at,
-        .on_fill = from->warn_at != 0 ? fill_callback : NULL,
-        .fill_arg = &play,
-        .sites = from->sites,
-        .on_leak = ignore_leak,
-        .waiting_bytes = waiting_bytes_of_plan(),
-        .never_wait = from->never_wait,
-        .allocator = heap_of_plan(),
-    };
-    give_memory(from, &options);
-    const uint64_t taken = heap_taken();
-
-    expect(haft_table_open(play.domain, &options, &play.table), HAFT_OK, "haft_table_open");
-    require_that(!from->given || heap_taken() == taken, "a table in given memory takes other");
-    play.view = haft_table_view(play.table);
-    play.layout = layout;
-    play.register_count = 2 * from->capacity + 8;
-    atomic_store_explicit(&play.ids_repeat, from->wrap, memory_order_relaxed);
-    begin_side();
-}
-
-static void forget_table(void)
-{
-    memset(play.registers, 0, play.register_count * sizeof *play.registers);
-    memset(play.issued, 0, sizeof *play.issued << play.plan->options.index_bits);
-    memset(play.recycled, 0, sizeof *play.recycled << play.plan->options.index_bits);
-    memset(play.owned, 0, sizeof *play.owned << play.plan->options.index_bits);
-    memset(play.reclaimed, 0, sizeof *play.reclaimed << play.plan->options.index_bits);
-    play.crowd_count = 0;
-    play.has_trimmed = play.has_recycled = false;
-    play.most_used = 0;
-    play.has_warned = false;
-    play.exhausted = play.live = play.live_restored = play.reserved = 0;
-    play.frees = play.reclaims = play.frees_before = 0;
-    play.refused_frees = play.refused_before = 0;
-    play.left_worker = NULL;
-    for (uint32_t i = 0; i < MOST_THREADS; i++) {
-        play.threads[i].worker = NULL;
-        forget_workers(&play.seats[i]);
-    }
-}
-
-void table_has_closed(void)
-{
-    require_that(!play.plan->options.on_reclaim || play.reclaims == play.frees,
-                 "on_reclaim did not run once for each freed object");
-    forget_table();
-}
-
-static haft_status close_or_unshare(haft_local **local)
-{
-    return local != NULL ? haft_unshare(play.table, local) : haft_table_close(play.table);
-}
-
-/* Callbacks are told that the table closes. */
-static haft_status end_with_sides(haft_local **local)
-{
-    play.is_closing = true;
-    play.closing_steps = 0;
-    haft_status status = close_or_unshare(local);
-
-    if (has_sides()) {
-        require_that(status != HAFT_OK, "a table ended beside a side");
-        end_sides();
-        status = close_or_unshare(local);
-    }
-    play.is_closing = false;
-    return status;
-}
-
-haft_status play_unshare_table(haft_local **local)
-{
-    return end_with_sides(local);
-}
-
-haft_status play_close_table(void)
-{
-    const haft_status status = end_with_sides(NULL);
-
-    if (status != HAFT_OK) {
-        begin_side();
-    }
-    return status;
-}
-
-static void end_table(void)
-{
-    expect(play_close_table(), HAFT_OK, "a table could not be closed");
-    table_has_closed();
-}
-
-/* --- threads that stand still --- */
-
-struct gathering {
-    _Atomic(uint32_t) arrived;  /* in all rounds */
-    _Atomic(uint32_t) released; /* rounds */
-    _Atomic(uintptr_t) requests[MOST_THREADS];
-};
-
-static struct gathering gathering;
-
-struct awaited {
-    uint32_t arrived;
-    uint32_t round;
-    uint32_t thread;
-};
-
-static bool have_arrived(const void *what)
-{
-    return atomic_load(&gathering.arrived) == ((const struct awaited *)what)->arrived;
-}
-
-static bool is_called(const void *what)
-{
-    const struct awaited *awaited = what;
-
-    return atomic_load(&gathering.released) == awaited->round ||
-           atomic_load(&gathering.requests[awaited->thread]) != 0;
-}
-
-static bool is_answered(const void *what)
-{
-    return atomic_load(&gathering.requests[((const struct awaited *)what)->thread]) == 0;
-}
-
-/* Until the first thread lets all go on, the thread answers its requests. */
-static void stand_still(struct thread *thread, uint32_t round)
-{
-    const struct awaited awaited = {.round = round, .thread = thread->number};
-
-    end_sections(thread);
-    go_offline(thread);
-    atomic_fetch_add(&gathering.arrived, 1);
-    for (;;) {
-        backend_await(is_called, &awaited);
-        const uintptr_t request = atomic_load(&gathering.requests[thread->number]);
-
-        if (request == 0) {
-            break;
-        }
-        go_online(thread);
-        ((void (*)(struct thread *))request)(thread);
-        go_offline(thread);
-        atomic_store(&gathering.requests[thread->number], 0);
-    }
-    go_online(thread);
-}
-
-static void gather(struct thread *thread, uint32_t round, const struct step *step)
-{
-    const struct awaited awaited = {.arrived = round * (play.plan->threads - 1)};
-
-    if (thread->number != 0) {
-        stand_still(thread, round);
-        return;
-    }
-    end_sections(thread);
-    go_offline(thread);
-    backend_await(have_arrived, &awaited);
-    go_online(thread);
-    call_alone(thread, step);
-    atomic_store(&gathering.released, round);
-}
-
-void by_thread(uint32_t number, void (*call)(struct thread *thread))
-{
-    struct thread *before = current;
-
-    if (!play.at_once || number == 0) {
-        current = &play.threads[number];
-        call(current);
-        current = before;
-        return;
-    }
-    const struct awaited awaited = {.thread = number};
-
-    go_offline(before);
-    atomic_store(&gathering.requests[number], (uintptr_t)call);
-    backend_await(is_answered, &awaited);
-    go_online(before);
-}
-
-void by_each_thread(void (*call)(struct thread *thread))
-{
-    for (uint32_t i = 0; i < play.plan->threads; i++) {
-        by_thread(i, call);
-    }
-}
-
-/* --- the play --- */
 
 static void register_seat(struct seat *seat)
 {
@@ -355,7 +58,7 @@ void play_begin(const struct plan *plan, bool at_once)
     play.callbacks = play.stamps = play.grace_periods = 0;
     memset(play.made, 0, sizeof play.made);
     play.reclaim_step = play.fill_step = 0;
-    memset(&gathering, 0, sizeof gathering);
+    begin_gathering();
     memset(&play.set, 0, sizeof play.set);
     memset(play.seats, 0, sizeof play.seats);
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
@@ -383,7 +86,7 @@ void play_thread(uint32_t number)
         const struct step *step = &play.plan->steps[i];
 
         if (call_is_alone(step->call)) {
-            gather(thread, ++round, step);
+            gather(thread, ++round, step, call_alone);
         } else if (step->thread % play.plan->threads == number) {
             call_step(thread, thread->worker, step);
         }

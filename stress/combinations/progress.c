@@ -1,8 +1,14 @@
 /* Slots that are free can be had, and what waits does so for a while only. */
 #include "stress/combinations/progress.h"
 #include "stress/combinations/backend.h"
-#include "stress/combinations/calls.h"
-#include "stress/combinations/play.h"
+#include "stress/combinations/census.h"
+#include "stress/combinations/gathering.h"
+#include "stress/combinations/lives.h"
+#include "stress/combinations/other_table.h"
+#include "stress/combinations/sets.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
+#include "stress/combinations/workers.h"
 #include <unistd.h>
 
 #define ROUNDS 6 /* of quiescent points and grace periods after which nothing waits any more */

@@ -1,5 +1,11 @@
 /* Calls that callbacks may not make: each answers HAFT_IN_CALLBACK, and changes nothing. */
-#include "stress/combinations/calls.h"
+#include "stress/combinations/refused.h"
+#include "stress/combinations/memory.h"
+#include "stress/combinations/sets.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
+#include "stress/combinations/workers.h"
 #include <string.h>
 
 static haft_status share_another(void)
@@ -62,6 +68,18 @@ haft_table_stats table_state(void)
         memset(&stats.clock, 0, sizeof stats.clock);
     }
     return stats;
+}
+
+void refuse_in_section(haft_status (*call)(void), haft_status expected)
+{
+    const haft_table_stats before = table_state();
+
+    expect(call(), expected, "a call in a section");
+    const haft_table_stats after = table_state();
+
+    require_that(play.at_once || memcmp(&before, &after, sizeof before) == 0,
+                 "a call in a section changed something");
+    check_held(current->seat);
 }
 
 void step_refused(struct thread *thread, haft_worker *worker, const struct step *step)

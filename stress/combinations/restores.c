@@ -1,5 +1,8 @@
 /* Ids of the program's choice: those that can be restored, and those that cannot. */
-#include "stress/combinations/calls.h"
+#include "stress/combinations/lives.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
 
 /* Its own slot's next life, or a later one; or of another slot, none, an earlier one, a tag. */
 static haft_id restored_id(const struct step *step)

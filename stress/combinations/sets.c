@@ -9,10 +9,16 @@
  * Threads at once may free meanwhile what is to be destroyed.  Such objects are doomed: the model
  * looks at them when all threads stand still, and the numbers of those that ended must agree.
  */
+#include "stress/combinations/sets.h"
+#include "stress/combinations/backend.h"
 #include "stress/combinations/calls.h"
-#include "stress/combinations/play.h"
-#include "stress/combinations/watch.h"
-#include <string.h>
+#include "stress/combinations/lives.h"
+#include "stress/combinations/memory.h"
+#include "stress/combinations/refused.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
+#include "stress/combinations/workers.h"
 
 enum { FREE, READY, TAKEN }; /* a recording */
 

@@ -2,7 +2,11 @@
  * Sides of the table: one from its opening on, in plans that have it, and one of each thread, which
  * comes and goes.  A value knows the id that it was set for.
  */
-#include "stress/combinations/calls.h"
+#include "stress/combinations/sides.h"
+#include "stress/combinations/memory.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
 #include <string.h>
 
 #define LARGEST_VALUE 1000

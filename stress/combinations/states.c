@@ -2,7 +2,7 @@
  * What a table goes through while it is a local one, between two times of being shared: it goes
  * back to a state, is loaded from one, or a copy takes its place.
  */
-#include "stress/combinations/calls.h"
+#include "stress/combinations/states.h"
 #include <haft/snapshot.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,10 @@
+/* stress/combinations/forks.h - a play that forks. */
+#ifndef HAFT_COMBINATIONS_FORKS_H
+#define HAFT_COMBINATIONS_FORKS_H
+
+#include "stress/combinations/model.h"
+
+/* Once in a play: the child plays the rest, then the parent does. */
+void try_fork(struct thread *thread);
+
+#endif /* HAFT_COMBINATIONS_FORKS_H */

@@ -1,0 +1,15 @@
+/* stress/combinations/jobs.h - jobs inside jobs, and parks. */
+#ifndef HAFT_COMBINATIONS_JOBS_H
+#define HAFT_COMBINATIONS_JOBS_H
+
+#include "stress/combinations/model.h"
+
+/* The level of a seat without workers and jobs is 0 with the workers clock. */
+void settle_level(struct seat *seat);
+
+/* Offline by a park, and not in a job since. */
+bool seat_is_parked(const struct seat *seat);
+uint32_t known_jobs(const struct seat *seat);
+void end_jobs(struct thread *thread); /* those that began after its last section */
+
+#endif /* HAFT_COMBINATIONS_JOBS_H */

@@ -1,0 +1,161 @@
+/* Workers of the plan's threads. */
+#include "stress/combinations/workers.h"
+#include "stress/combinations/jobs.h"
+#include "stress/combinations/steps.h"
+#include "stress/combinations/threads.h"
+#include "stress/combinations/under_way.h"
+
+/* With the workers clock a thread's first worker may be refused until the end of a job whose state
+ * the library had no memory to keep. */
+bool is_done(haft_status status, const char *call)
+{
+    const struct seat *seat = current->seat;
+    const bool may_lack = play.memory_is_refused || known_jobs(seat) != seat->job_count;
+
+    require_that(status == HAFT_OK || (status == HAFT_NO_MEMORY && may_lack), call);
+    return status == HAFT_OK;
+}
+
+void note_worker_opened(struct seat *seat)
+{
+    if (seat->workers++ == 0 && is_clock(PLAN_WORKERS) && !seat_is_parked(seat) &&
+        seat->level == 0) {
+        seat->level = 1;
+    }
+}
+
+void note_worker_closing(struct seat *seat)
+{
+    if (seat->workers == 1 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0) {
+        release_held(seat);
+    }
+}
+
+void note_worker_closed(struct seat *seat)
+{
+    seat->workers--;
+    settle_level(seat);
+}
+
+void forget_workers(struct seat *seat)
+{
+    seat->workers = seat->other_worker != NULL;
+    settle_level(seat);
+}
+
+void begin_worker(struct thread *thread)
+{
+    if (thread->worker == NULL) {
+        const struct call_under_way outer = begin_call(CALL_WORKER_OPEN, HAFT_NIL);
+
+        const haft_status status = haft_worker_open(play.table, &thread->worker);
+
+        end_call(outer);
+        thread->is_implicit = false;
+        if (is_done(status, "haft_worker_open")) {
+            note_worker_opened(thread->seat);
+        } else {
+            thread->worker = NULL;
+        }
+    }
+}
+
+/*
+ * Some of the plan's threads, which are one of the system in turns, may have the same implicit
+ * worker.  At once, another thread may have opened the worker by now.
+ */
+static void forget_worker(struct thread *thread)
+{
+    const haft_worker *worker = thread->worker;
+
+    thread->worker = NULL;
+    for (uint32_t i = 0; !play.at_once && i < play.plan->threads; i++) {
+        if (play.threads[i].worker == worker) {
+            play.threads[i].worker = NULL;
+        }
+    }
+}
+
+void end_worker(struct thread *thread)
+{
+    if (thread->worker == NULL) {
+        return;
+    }
+    const struct call_under_way outer = begin_call(CALL_WORKER_CLOSE, HAFT_NIL);
+
+    note_worker_closing(thread->seat);
+    expect(haft_worker_close(thread->worker), HAFT_OK, "haft_worker_close");
+    note_worker_closed(thread->seat);
+    end_call(outer);
+    forget_worker(thread);
+}
+
+/* One thread of the system has one implicit worker. */
+void step_worker_current(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    (void)step;
+    if (thread->seat->has_begun && thread->worker == NULL && !play.is_closing && !play.at_once) {
+        const struct call_under_way outer = begin_call(CALL_WORKER_CURRENT, HAFT_NIL);
+        const haft_status status = haft_worker_current(play.table, &thread->worker);
+        bool is_first = true;
+
+        end_call(outer);
+        if (!is_done(status, "haft_worker_current")) {
+            thread->worker = NULL;
+            return;
+        }
+        for (uint32_t i = 0; i < play.plan->threads; i++) {
+            const struct thread *other = &play.threads[i];
+
+            is_first = is_first && (other == thread || other->worker != thread->worker);
+        }
+        thread->is_implicit = true;
+        if (is_first) {
+            note_worker_opened(thread->seat);
+        }
+    }
+}
+
+void step_quiescent(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)step;
+    const bool is_inner = thread->seat->level > 1;
+    const bool inside = waits_are_refused(thread);
+
+    if (must_not_wait(thread) && !inside) {
+        return;
+    }
+    expire_pointers(thread);
+    const struct call_under_way outer = begin_call(CALL_QUIESCENT, HAFT_NIL);
+
+    expect(haft_worker_quiescent(worker), inside && !is_inner ? HAFT_IN_SECTION : HAFT_OK,
+           "haft_worker_quiescent");
+    end_call(outer);
+}
+
+void step_flush(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)thread;
+    (void)step;
+    const struct call_under_way outer = begin_call(CALL_FLUSH, HAFT_NIL);
+
+    expect(haft_worker_flush(worker), HAFT_OK, "haft_worker_flush");
+    end_call(outer);
+}
+
+void step_worker_open(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    (void)step;
+    if (thread->seat->has_begun && !play.is_closing) {
+        begin_worker(thread);
+    }
+}
+
+void step_worker_close(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    (void)step;
+    end_worker(thread);
+}
