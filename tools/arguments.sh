@@ -40,13 +40,13 @@ options_of()
             ;;
         torture-every-clock) echo --every-clock --minutes=1..10000 --write --json ;;
         combinations)
-            echo '--mode=turns|threads|schedules' --seconds=0..2592000 --plays=0..1000000000000 \
-                --seed=0..4611686018427387904 --times=1..1000000 --patience=1..86400 \
-                --shrink=0..86400 --go-on --pairs=TEXT --json
+            echo '--mode=turns|threads|schedules' --seconds=1..2592000 --plays=0..1000000000000 \
+                --seed=0..4611686018427387904 --times=1..1000000 --patience=1..2592000 \
+                --shrink=0..2592000 --go-on --pairs=TEXT --json
             ;;
         combinations-every-mode)
-            echo --every-mode --seconds=0..2592000 --seed=0..4611686018427387904 \
-                --shrink=0..86400 --write --json --lint
+            echo --every-mode --seconds=1..2592000 --seed=0..4611686018427387904 \
+                --shrink=0..2592000 --write --json --lint
             ;;
         bench)
             echo --quick --report --scaling --blocked --pauses --repetitions=1..1000000 \

@@ -23,7 +23,7 @@
 #define MOST_FOUND 64
 #define SHRINKS_A_KIND 12 /* where a plan need not be played often */
 /* Of the options: */
-#define LONGEST 10000000 /* seconds */
+#define LONGEST 2592000 /* seconds: 30 days */
 #define MOST_PLAYS (UINT64_C(1) << 62)
 #define MOST_TIMES 1000000
 
@@ -65,9 +65,9 @@ static const char doc[] =
     "together.\v"
     "A plan that breaks a rule is shrunk and printed as C.  Modes: turns, threads take turns with "
     "whole calls and every answer is known; threads, they run at once; schedules, they run under "
-    "the explorer's scheduler.  A seed always draws the same plan, and under the scheduler the "
-    "same schedules.  In the other modes chance has a part: in turns if the plan has the thread "
-    "clock or a guest.\n"
+    "the explorer's scheduler.  A seed always draws the same plan.  Its play is the same again with "
+    "schedules; in turns, unless the plan has the thread clock or a guest; with threads, never for "
+    "certain.\n"
     "\n"
     "To keep a find as a test: its plan into stress/combinations/found/NAME.c, and NAME with its "
     "mode into the list at the end of stress/combinations/BUILD.\n"
