@@ -136,10 +136,13 @@ typedef struct haft_fill {
  * on_destroy may, and a packed table's what its other callbacks may.  It is called neither within
  * itself nor inside another callback of a shared table.
  *
- * So a local table may be cleared when it is nearly full.  A reservation that calls on_fill counts
- * in `in_use`, and is made when on_fill returns: before, its id is as one that was never issued,
- * and no call gives it up or takes its slot.  An object that calls on_fill is live already: if
- * on_fill frees it, the insertion answers HAFT_OK with an id that is stale.
+ * So a local table may be cleared when it is nearly full.  There, a reservation that calls on_fill
+ * counts in `in_use`, and is made when on_fill returns: before, its id is as one that was never
+ * issued, and no call gives it up or takes its slot.  An object that calls on_fill is live already:
+ * if on_fill frees it, the insertion answers HAFT_OK with an id that is stale.
+ *
+ * In a shared table the slot for which a call looks at the fill is reserved meanwhile, and its
+ * object becomes live when on_fill has returned; the objects of haft_insert_many() are live.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 

@@ -213,8 +213,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *           HAFT_FORKED;
  *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
  *                              object is pinned, a side open (haft/side.h), or on_reclaim has
- *                              opened a worker: then it has run for all freed objects that are not
- *                              pinned
+ *                              opened a worker that is not implicit: then it has run for all freed
+ *                              objects that are not pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open, and none
  *                              is the calling thread's
  * Threads   one thread outside read sections, when no other thread uses the table any more, except

@@ -41,20 +41,8 @@ static void look_over(struct thread *thread, const struct step *step)
     }
 }
 
-/* The others need threads that take turns: a call needs all of their pointers, or a known answer. */
-static bool may_be_made_at_once(uint32_t call)
+static void make_call(struct thread *thread, const struct step *step)
 {
-    return call == CALL_TICK || call == CALL_CENSUS || call == CALL_DRAIN || call == CALL_PROGRESS;
-}
-
-void call_alone(struct thread *thread, const struct step *step)
-{
-    watch->call = step->call;
-    set_memory_refused(false);
-    check_census();
-    if (play.at_once && !may_be_made_at_once(step->call)) {
-        return;
-    }
     switch (step->call) {
     case CALL_GUEST:
     case CALL_GUEST_LATE:
@@ -92,5 +80,21 @@ void call_alone(struct thread *thread, const struct step *step)
         break;
     default:
         fail("no such call", "%u", step->call);
+    }
+}
+
+/* The others need threads that take turns: all of their pointers end, or the answer is known. */
+static bool may_be_made_at_once(uint32_t call)
+{
+    return call == CALL_TICK || call == CALL_CENSUS || call == CALL_DRAIN || call == CALL_PROGRESS;
+}
+
+void call_alone(struct thread *thread, const struct step *step)
+{
+    watch->call = step->call;
+    set_memory_refused(false);
+    check_census();
+    if (!play.at_once || may_be_made_at_once(step->call)) {
+        make_call(thread, step);
     }
 }

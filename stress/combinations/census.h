@@ -1,4 +1,4 @@
-/* stress/combinations/census.h - what a table and its domain say of themselves at a quiet moment. */
+/* stress/combinations/census.h - what a table and its domain say at a quiet moment. */
 #ifndef HAFT_COMBINATIONS_CENSUS_H
 #define HAFT_COMBINATIONS_CENSUS_H
 

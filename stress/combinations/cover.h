@@ -2,9 +2,9 @@
  * stress/combinations/cover.h - which pairs of features have met.
  *
  * A call counts when the library is called, not when a plan has it; CENSUS, DRAIN, PROGRESS and
- * REFUSE_MEMORY, which are none of the library's, count when they begin.  The columns of options also
- * have the clocks, and what makes a table special without being an option: one life a slot, no slot
- * beyond the capacity.
+ * REFUSE_MEMORY, which are none of the library's, count when they begin.  The columns of options
+ * also have the clocks, and what makes a table special without being an option: one life a slot, no
+ * slot beyond the capacity.
  */
 #ifndef HAFT_COMBINATIONS_COVER_H
 #define HAFT_COMBINATIONS_COVER_H

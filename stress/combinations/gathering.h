@@ -7,8 +7,8 @@
 /* A play begins. */
 void begin_gathering(void);
 
-/* Each thread comes here for a step of the kind ALONE, the plan's `round`th, from 1: the first makes
- * `call` once all others stand still. */
+/* Each thread comes here for a step of the kind ALONE, the plan's `round`th, from 1: the first one
+ * makes `call` once all others stand still. */
 typedef void call_of_one(struct thread *thread, const struct step *step);
 void gather(struct thread *thread, uint32_t round, const struct step *step, call_of_one *call);
 

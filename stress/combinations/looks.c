@@ -121,11 +121,25 @@ static void check_pins(const struct reg *reg)
     require_that(play.at_once ? pins != 0 : pins == count_in(&reg->pins) + 1, "haft_pins");
 }
 
+/* In turns: an id that has ended has no pins but those that are known, whatever its slot has now. */
+static void refuse_unpin(uint32_t at)
+{
+    const struct reg *reg = find_register(at, REGISTER_ENDED);
+
+    if (reg != NULL && count_in(&reg->pins) == 0 && !may_live_again(id_in(reg))) {
+        expect(haft_unpin(play.table, id_in(reg)), HAFT_NOT_PINNED, "haft_unpin of a stale id");
+    }
+}
+
 void step_unpin(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     (void)thread;
     (void)worker;
     struct reg *reg = find_pinned(step->at);
+
+    if (play.plan->options.pins && !play.at_once) {
+        refuse_unpin(step->at);
+    }
 
     if (reg == NULL) {
         return;

@@ -309,14 +309,12 @@ static bool is_omitted(const struct swarm *swarm, uint32_t call)
 /* What comes often does so because the rest needs it: objects, and slots that come back. */
 static uint32_t draw_any_call(struct chance *chance, bool at_once)
 {
-    static const uint8_t common[] = {CALL_INSERT,         CALL_INSERT,        CALL_INSERT,
-                                     CALL_FREE,           CALL_FREE,          CALL_FREE,
-                                     CALL_FLUSH,          CALL_QUIESCENT,     CALL_RESTORE,
-                                     CALL_RESOLVE,        CALL_PIN,           CALL_UNPIN,
-                                     CALL_SIDE_SET,       CALL_SIDE_FIND,     CALL_JOB_BEGIN,
-                                     CALL_JOB_END,        CALL_RECORDER_OPEN, CALL_RECORD_CREATE,
-                                     CALL_RECORD_DESTROY, CALL_APPLY,         CALL_OTHER_INSERT,
-                                     CALL_OTHER_FREE};
+    static const uint8_t common[] = {
+        CALL_INSERT,  CALL_INSERT,        CALL_INSERT,        CALL_FREE,           CALL_FREE,
+        CALL_FREE,    CALL_FLUSH,         CALL_QUIESCENT,     CALL_RESTORE,        CALL_RESOLVE,
+        CALL_PIN,     CALL_UNPIN,         CALL_SIDE_SET,      CALL_SIDE_FIND,      CALL_JOB_BEGIN,
+        CALL_JOB_END, CALL_RECORDER_OPEN, CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_RECORD_CALL,
+        CALL_APPLY,   CALL_COMMANDS_OPEN, CALL_OTHER_INSERT,  CALL_OTHER_FREE};
 
     if (one_in(chance, 2)) {
         return common[below(chance, sizeof common)];

@@ -1,6 +1,6 @@
 /*
- * stress/combinations/shim.h - what no public call tells: the census, the workers' budget, and the
- * ids that a command set has reserved.
+ * stress/combinations/shim.h - what no public call tells.  White-box: the census, the workers'
+ * budget, and the ids that a command set has reserved.
  */
 #ifndef HAFT_COMBINATIONS_SHIM_H
 #define HAFT_COMBINATIONS_SHIM_H

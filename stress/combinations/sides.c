@@ -7,6 +7,7 @@
 #include "stress/combinations/steps.h"
 #include "stress/combinations/threads.h"
 #include "stress/combinations/under_way.h"
+#include <haft/diagnose.h>
 #include <string.h>
 
 #define LARGEST_VALUE 1000
@@ -260,6 +261,17 @@ static struct side *side_for(const struct thread *thread, const struct step *ste
 
 #define MOST_SET 16 /* by a step: the next ones too */
 
+/* Ids that are none of the table's. */
+static void refuse_values(const struct side *side)
+{
+    static const haft_id ids[] = {{0}, {UINT64_MAX}};
+
+    for (uint32_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        expect(haft_side_set(side->opened, ids[i], NULL, NULL), haft_diagnose(play.table, ids[i]),
+               "a value for an id of no table");
+    }
+}
+
 void step_side_set(struct thread *thread, haft_worker *worker, const struct step *step)
 {
     struct side *side = side_for(thread, step);
@@ -269,6 +281,7 @@ void step_side_set(struct thread *thread, haft_worker *worker, const struct step
     if (side == NULL) {
         return;
     }
+    refuse_values(side);
     for (uint32_t i = 0; i < most && i < MOST_SET; i++) {
         const struct reg *reg = find_register(step->at + i, REGISTER_LIVE);
 

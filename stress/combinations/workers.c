@@ -95,7 +95,7 @@ void step_worker_current(struct thread *thread, haft_worker *worker, const struc
 {
     (void)worker;
     (void)step;
-    if (thread->seat->has_begun && thread->worker == NULL && !play.is_closing && !play.at_once) {
+    if (thread->seat->has_begun && thread->worker == NULL && !play.at_once) {
         const struct call_under_way outer = begin_call(CALL_WORKER_CURRENT, HAFT_NIL);
         const haft_status status = haft_worker_current(play.table, &thread->worker);
         bool is_first = true;

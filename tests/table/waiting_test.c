@@ -268,6 +268,33 @@ TEST_ON_EACH_CLOCK(never_wait, returns_at_once_whatever_waits)
     close_shared(&shared);
 }
 
+TEST_ON_EACH_CLOCK(never_wait, holds_for_a_shared_local_table)
+{
+    const haft_table_options none = {.capacity = 1};
+    const haft_local_options options = {.capacity = 100000, .object_size = 16, .will_share = true};
+    struct shared shared = open_shared(*setting, &none);
+    struct reader reader;
+    haft_local *local;
+    haft_table *table;
+
+    must(haft_local_open(&options, &local) == HAFT_OK);
+    assert_status(
+        haft_share(local, shared.domain, &(haft_share_options){.never_wait = true}, &table),
+        HAFT_OK);
+    haft_worker *worker = open_worker(table);
+
+    reader_enter(&reader, &shared);
+    for (int n = 0; n < 40; n++) {
+        must(churn(worker, 1000) == 1000);
+        must(haft_worker_quiescent(worker) == HAFT_OK);
+    }
+    cr_expect(ge(u64, stats_of(table).retired, 39000));
+    reader_leave(&reader);
+    expect_status(haft_worker_close(worker), HAFT_OK);
+    expect_status(haft_table_close(table), HAFT_OK);
+    close_shared(&shared);
+}
+
 /* --- full churn beside a thread that blocks inside a section --- */
 
 #define STALL_NS (100u * 1000 * 1000)

@@ -187,18 +187,22 @@ Test(wrap, a_restored_id_of_the_last_generation_can_be_followed_by_the_first)
     close_shared(&shared);
 }
 
+#define MANY 3000 /* of more than one run of pages */
+
 TEST_ON_EACH_CLOCK(wrap, trim_and_recycling_change_nothing)
 {
-    const haft_table_options options = wrapping(500);
+    haft_table_options options = wrapping(MANY);
+
+    options.object_size = 56;
     struct shared shared = open_shared(*setting, &options);
-    haft_id ids[500];
+    static haft_id ids[MANY];
     uint64_t bytes = 42;
     uint64_t recycled = 42;
 
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < MANY; i++) {
         ids[i] = insert(shared.worker);
     }
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < MANY; i++) {
         free_object(&shared, ids[i]);
     }
     settle(shared.worker);
@@ -207,13 +211,13 @@ TEST_ON_EACH_CLOCK(wrap, trim_and_recycling_change_nothing)
     expect_status(haft_recycle_exhausted(shared.table, &recycled), HAFT_OK);
     cr_expect(eq(u64, bytes, 0));
     cr_expect(eq(u64, recycled, 0));
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < MANY; i++) {
         must(!haft_is_live(shared.view, ids[i]));
     }
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < MANY; i++) {
         ids[i] = insert(shared.worker);
     }
-    cr_expect(eq(u64, stats_of(shared.table).live, 500));
+    cr_expect(eq(u64, stats_of(shared.table).live, MANY));
     close_shared(&shared);
 }
 
