@@ -12318,10 +12318,10 @@ haft_status haft_domain_close(haft_domain *domain)
     if (domain_check_process(domain) != HAFT_OK) {
         return HAFT_FORKED;
     }
-    if (load_relaxed(COUNT, &domain->tables) != 0) {
-        return HAFT_IN_USE;
+    if (callback_is_running()) {
+        return HAFT_IN_CALLBACK;
     }
-    haft_status status = callback_is_running() ? HAFT_IN_CALLBACK : HAFT_OK;
+    haft_status status = load_relaxed(COUNT, &domain->tables) != 0 ? HAFT_IN_USE : HAFT_OK;
 
     /* Before the moment is checked: that may end what the job has resolved. */
     status = status == HAFT_OK && domain_has_open_jobs(domain) ? HAFT_IN_SECTION : status;

@@ -65,29 +65,29 @@
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        533  resolving ids: what every table has in common
- *     haft/domain.h     1319  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1676  the handle table that all threads share, and its workers
- *     haft/local.h      2162  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2566  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1322  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1679  the handle table that all threads share, and its workers
+ *     haft/local.h      2165  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2569  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2912  visiting the live objects of a shared table
- *     haft/pin.h        3027  holding on to an object beyond a read section
- *     haft/share.h      3079  hand a local table over to all threads, and back
- *     haft/side.h       3198  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3444  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2915  visiting the live objects of a shared table
+ *     haft/pin.h        3030  holding on to an object beyond a read section
+ *     haft/share.h      3082  hand a local table over to all threads, and back
+ *     haft/side.h       3201  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3447  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3660  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3663  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3814  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3817  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4338  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4341  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4027  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5474  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4030  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5477  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5655  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5658  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       789  a grace period that the program brings: a foreign clock
  *
@@ -1005,10 +1005,13 @@ typedef struct haft_fill {
  * on_destroy may, and a packed table's what its other callbacks may.  It is called neither within
  * itself nor inside another callback of a shared table.
  *
- * So a local table may be cleared when it is nearly full.  A reservation that calls on_fill counts
- * in `in_use`, and is made when on_fill returns: before, its id is as one that was never issued,
- * and no call gives it up or takes its slot.  An object that calls on_fill is live already: if
- * on_fill frees it, the insertion answers HAFT_OK with an id that is stale.
+ * So a local table may be cleared when it is nearly full.  There, a reservation that calls on_fill
+ * counts in `in_use`, and is made when on_fill returns: before, its id is as one that was never
+ * issued, and no call gives it up or takes its slot.  An object that calls on_fill is live already:
+ * if on_fill frees it, the insertion answers HAFT_OK with an id that is stale.
+ *
+ * In a shared table the slot for which a call looks at the fill is reserved meanwhile, and its
+ * object becomes live when on_fill has returned; the objects of haft_insert_many() are live.
  */
 typedef void haft_on_fill(const haft_fill *fill, void *arg);
 
@@ -1863,8 +1866,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *           HAFT_FORKED;
  *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
  *                              object is pinned, a side open (haft/side.h), or on_reclaim has
- *                              opened a worker: then it has run for all freed objects that are not
- *                              pinned
+ *                              opened a worker that is not implicit: then it has run for all freed
+ *                              objects that are not pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open, and none
  *                              is the calling thread's
  * Threads   one thread outside read sections, when no other thread uses the table any more, except
