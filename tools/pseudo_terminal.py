@@ -63,6 +63,7 @@ class Terminal:
             self.read()
             with open(f"/proc/{self.program.pid}/stat", encoding="utf-8") as stat:
                 if stat.read().rsplit(")", 1)[1].split()[0] == "T":
+                    self.read()  # what it has written since the last look
                     return
             assert time.monotonic() < limit, "the program does not stop"
 

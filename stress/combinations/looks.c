@@ -121,7 +121,7 @@ static void check_pins(const struct reg *reg)
     require_that(play.at_once ? pins != 0 : pins == count_in(&reg->pins) + 1, "haft_pins");
 }
 
-/* In turns: an id that has ended has no pins but those that are known, whatever its slot has now. */
+/* In turns: an id that has ended has only the pins that are known, whatever its slot has now. */
 static void refuse_unpin(uint32_t at)
 {
     const struct reg *reg = find_register(at, REGISTER_ENDED);

@@ -174,7 +174,7 @@ struct plan {
 /* A plan for threads that take turns with whole calls, or for threads at once, which is smaller. */
 void plan_draw(struct plan *plan, uint64_t seed, bool at_once);
 
-/* Whether the clock has a thread of its own: chance has a part in what it does. */
+/* Whether it is the thread clock: chance has a part in what its thread does. */
 bool plan_has_clock_thread(const struct plan_options *options);
 
 /* Whether no slot is used twice, unless generations wrap. */

@@ -1,4 +1,4 @@
-/* stress/combinations/steps.h - each call of a plan, in a function of its own. */
+/* stress/combinations/steps.h - a function for each call of a plan. */
 #ifndef HAFT_COMBINATIONS_STEPS_H
 #define HAFT_COMBINATIONS_STEPS_H
 
