@@ -159,11 +159,28 @@ is_passed_on()
     return 1
 }
 
+# refuse_option <command> <option>: the command has none of that name, or only in its other form
+refuse_option()
+{
+    local form=every-mode other=$1
+    [[ $1 != torture* ]] || form=every-clock
+    case $1 in
+        combinations | torture) other=$1-$form ;;
+        combinations-* | torture-*) other=${1%-"$form"} ;;
+    esac
+    if [[ $other == "$1" || " $(options_of "$other")" != *" $2"[\ =]* ]]; then
+        usage_error "no option '$2'"
+    elif [[ $other == *-"$form" ]]; then
+        usage_error "$2 needs --$form"
+    fi
+    usage_error "$2 has no meaning with --$form"
+}
+
 # check_options <command> <arguments>: leaves those that are no options in `words`
 check_options()
 {
-    local known form option
-    read -ra known < <(options_of "$1")
+    local known form option table=$1
+    read -ra known < <(options_of "$table")
     shift
     words=()
     while [[ $# -gt 0 ]]; do
@@ -181,7 +198,7 @@ check_options()
                 shift
             fi
         else
-            is_passed_on "$1" "${known[@]}" || usage_error "no option '$1'"
+            is_passed_on "$1" "${known[@]}" || refuse_option "$table" "$option"
         fi
         shift
     done
