@@ -121,12 +121,13 @@ static void check_pins(const struct reg *reg)
     require_that(play.at_once ? pins != 0 : pins == count_in(&reg->pins) + 1, "haft_pins");
 }
 
-/* In turns: an id that has ended has only the pins that are known, whatever its slot has now. */
+/* In turns: an id that has ended has only the pins that are known, whatever its slot has now; where
+ * ids repeat, another register's, too. */
 static void refuse_unpin(uint32_t at)
 {
     const struct reg *reg = find_register(at, REGISTER_ENDED);
 
-    if (reg != NULL && count_in(&reg->pins) == 0 && !may_live_again(id_in(reg))) {
+    if (reg != NULL && count_in(&reg->pins) == 0 && count_in(&play.ids_repeat) == 0) {
         expect(haft_unpin(play.table, id_in(reg)), HAFT_NOT_PINNED, "haft_unpin of a stale id");
     }
 }
