@@ -168,12 +168,12 @@ refuse_option()
         combinations | torture) other=$1-$form ;;
         combinations-* | torture-*) other=${1%-"$form"} ;;
     esac
-    if [[ $other == "$1" || " $(options_of "$other")" != *" $2"[\ =]* ]]; then
+    if [[ $other == "$1" || " $(options_of "$other") " != *" ${2%%=*}"[\ =]* ]]; then
         usage_error "no option '$2'"
     elif [[ $other == *-"$form" ]]; then
-        usage_error "$2 needs --$form"
+        usage_error "${2%%=*} needs --$form"
     fi
-    usage_error "$2 has no meaning with --$form"
+    usage_error "${2%%=*} has no meaning with --$form"
 }
 
 # check_options <command> <arguments>: leaves those that are no options in `words`
@@ -198,7 +198,7 @@ check_options()
                 shift
             fi
         else
-            is_passed_on "$1" "${known[@]}" || refuse_option "$table" "$option"
+            is_passed_on "$1" "${known[@]}" || refuse_option "$table" "$1"
         fi
         shift
     done
