@@ -534,6 +534,49 @@ Test(fill, without_a_worker_is_told_with_the_object_that_reaches_it)
     close_shared(&seen.shared);
 }
 
+/* Of the slots in use while on_fill runs. */
+static haft_table_stats meanwhile;
+
+static void note_slots(void)
+{
+    meanwhile = stats_of(seen.shared.table);
+}
+
+static void expect_meanwhile(uint64_t live, uint64_t reserved)
+{
+    cr_expect(eq(int, seen.calls, 1));
+    cr_expect(eq(u64, meanwhile.live, live));
+    cr_expect(eq(u64, meanwhile.reserved, reserved));
+    close_shared(&seen.shared);
+}
+
+static void open_and_note_slots(void)
+{
+    open_table(CAPACITY, 1, false);
+    seen.act = note_slots;
+}
+
+Test(fill, of_a_shared_table_is_told_while_the_slot_is_reserved)
+{
+    haft_id id;
+
+    open_and_note_slots();
+    must(haft_insert(seen.shared.worker, NULL, &id) == HAFT_OK);
+    expect_meanwhile(0, 1);
+    open_and_note_slots();
+    must(haft_insert_unregistered(seen.shared.table, NULL, &id) == HAFT_OK);
+    expect_meanwhile(0, 1);
+}
+
+Test(fill, of_a_shared_table_is_told_of_many_objects_that_are_live)
+{
+    haft_id ids[3];
+
+    open_and_note_slots();
+    must(haft_insert_many(seen.shared.worker, NULL, ids, 3, NULL) == 3);
+    expect_meanwhile(3, 0);
+}
+
 static void *insert_without_worker(void *arg)
 {
     haft_id id;
