@@ -33,13 +33,13 @@ def end():
 
 
 @contextlib.contextmanager
-def running(name):
-    """Shows the name and the seconds so far while the block runs."""
+def _each_second(show_at):
+    """Calls show_at(seconds so far) while the block runs."""
     started, ended = time.time(), threading.Event()
 
     def show_seconds():
         while not ended.wait(1):
-            show(None, f"{name:<20} {time.time() - started:6.0f} s")
+            show_at(time.time() - started)
 
     thread = threading.Thread(target=show_seconds)
     thread.start()
@@ -49,3 +49,13 @@ def running(name):
         ended.set()
         thread.join()
         end()
+
+
+def running(name):
+    """Shows the name and the seconds so far while the block runs."""
+    return _each_second(lambda past: show(None, f"{name:<20} {past:6.0f} s"))
+
+
+def lasting(seconds, unit, text):
+    """Shows "2 of <text>" while the block runs, which takes `seconds`; the 2 in units of `unit` seconds."""
+    return _each_second(lambda past: show(past / seconds, f"{past / unit:.0f} of {text}"))
