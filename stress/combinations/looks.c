@@ -141,7 +141,6 @@ void step_unpin(struct thread *thread, haft_worker *worker, const struct step *s
     if (play.plan->options.pins && !play.at_once) {
         refuse_unpin(step->at);
     }
-
     if (reg == NULL) {
         return;
     }

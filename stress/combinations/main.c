@@ -66,9 +66,8 @@ static const char doc[] =
     "A plan that breaks a rule is shrunk and printed as C.  Modes: turns, threads take turns with "
     "whole calls and every answer is known; threads, they run at once; schedules, they run under "
     "the explorer's scheduler.  A seed always draws the same plan.  Its play is the same again "
-    "with schedules; in turns, unless the plan has the thread clock or a guest; with threads, "
-    "never "
-    "for certain.\n"
+    "with schedules; in turns, unless the plan has the thread clock or a guest; with threads it "
+    "differs.\n"
     "\n"
     "To keep a find as a test: its plan into stress/combinations/found/NAME.c, and NAME with its "
     "mode into the list at the end of stress/combinations/BUILD.\n"
@@ -192,15 +191,13 @@ static char shrunk_kind[KIND_SIZE];
 #define PATIENCE_SHRINKING 3
 #define PATIENCE_ENDLESS 30
 
-/* Chance has a part in what the clock's thread does, hence four tries; that it has one in threads
- * at once, play_given() knows. */
+/* Chance has a part in threads at once too: play_given() plays these often. */
 static bool still_breaks(const struct plan *plan)
 {
-    const uint32_t tries = plan_has_clock_thread(&plan->options) ? 4 : 1;
     const double patience =
         strcmp(shrunk_kind, ENDLESS) == 0 ? PATIENCE_ENDLESS : PATIENCE_SHRINKING;
 
-    for (uint32_t i = 0; i < tries; i++) {
+    for (uint32_t i = 0; i < plan_tries(&plan->options); i++) {
         watch->plan = *plan;
         if (!watch_run(play_given, 0, 1, patience, errors) &&
             strcmp(watch->kind, shrunk_kind) == 0) {

@@ -436,6 +436,11 @@ bool plan_has_clock_thread(const struct plan_options *options)
            options->clock == PLAN_THREAD_CK;
 }
 
+uint32_t plan_tries(const struct plan_options *options)
+{
+    return plan_has_clock_thread(options) ? 4 : 1;
+}
+
 bool plan_has_one_life(const struct plan_options *options)
 {
     const uint32_t most = (UINT32_C(1) << options->generation_bits) - 1;

@@ -177,6 +177,10 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once);
 /* Whether it is the thread clock: chance has a part in what its thread does. */
 bool plan_has_clock_thread(const struct plan_options *options);
 
+/* How often a plan is played until it counts as one that breaks no rule: 4 times with such a clock,
+ * else once. */
+uint32_t plan_tries(const struct plan_options *options);
+
 /* Whether no slot is used twice, unless generations wrap. */
 bool plan_has_one_life(const struct plan_options *options);
 

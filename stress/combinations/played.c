@@ -7,7 +7,6 @@
 
 #define TIMES 400   /* or schedules, unless threads take turns */
 #define PATIENCE 30 /* seconds: less than Bazel has with a small test */
-#define TRIES 4     /* where the clock's thread has a part in the play */
 
 extern const struct plan plan;
 
@@ -21,7 +20,7 @@ static void play(uint64_t from, uint64_t count)
 int main(void)
 {
     watch_open();
-    for (int i = 0; i < (plan_has_clock_thread(&plan.options) ? TRIES : 1); i++) {
+    for (uint32_t i = 0; i < plan_tries(&plan.options); i++) {
         if (!watch_run(play, 0, 1, PATIENCE, memfd_create("errors", 0))) {
             printf("VIOLATION: %s (%s)\n", watch->kind, watch->detail);
             return 3;
