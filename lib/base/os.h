@@ -87,6 +87,15 @@ bool os_symbol_of(uintptr_t address, struct os_symbol *symbol);
 void os_yield(void);
 void os_sleep(uint64_t ns);
 
+/*
+ * Between the two, pthread_cancel() leaves the calling thread alone; a request then waits for a
+ * cancellation point of the program's.  The first returns what held before, for the second: pairs
+ * nest.  They stand around each call of a callback and around file work; what blocks or prints
+ * here has its own.  Neither does anything where no thread can be cancelled.
+ */
+int os_cancel_off(void);
+void os_cancel_restore(int before);
+
 /* A thread that runs run(arg), with all signals blocked: they go to the program's own threads. */
 bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
 void os_thread_join(struct os_thread *thread);

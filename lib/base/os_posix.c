@@ -34,6 +34,36 @@ static struct timespec time_of(uint64_t ns)
     return time;
 }
 
+/* --- cancellation, which bionic lacks --- */
+
+#ifdef __ANDROID__
+int os_cancel_off(void)
+{
+    return 0;
+}
+
+void os_cancel_restore(int before)
+{
+    (void)before;
+}
+#else
+int os_cancel_off(void)
+{
+    int before = PTHREAD_CANCEL_ENABLE;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+/* With a second argument: older musl and BSDs write to it unasked. */
+void os_cancel_restore(int before)
+{
+    int off;
+
+    pthread_setcancelstate(before, &off);
+}
+#endif
+
 /* --- what systems have of their own: Linux --- */
 
 #if defined(__linux__) && !defined(HAFT_OS_POSIX)
@@ -70,7 +100,11 @@ bool os_populate(char *base, size_t size)
 /* A filter of system calls may refuse. */
 bool os_random(uint64_t *bits)
 {
-    return getrandom(bits, sizeof *bits, GRND_NONBLOCK) == (ssize_t)sizeof *bits;
+    const int cancel = os_cancel_off();
+    const ssize_t got = getrandom(bits, sizeof *bits, GRND_NONBLOCK);
+
+    os_cancel_restore(cancel);
+    return got == (ssize_t)sizeof *bits;
 }
 
 uint64_t os_thread_number(void)
@@ -107,9 +141,12 @@ void os_semaphore_post(struct os_semaphore *semaphore)
 
 void os_semaphore_wait(struct os_semaphore *semaphore)
 {
+    const int cancel = os_cancel_off();
+
     while (sem_wait(semaphore_of(semaphore)) != 0) {
         /* interrupted by a debugger */
     }
+    os_cancel_restore(cancel);
 }
 
 /* --- what systems have of their own: others --- */
@@ -156,7 +193,11 @@ bool os_populate(char *base, size_t size)
 
 bool os_random(uint64_t *bits)
 {
-    return getentropy(bits, sizeof *bits) == 0;
+    const int cancel = os_cancel_off();
+    const int error = getentropy(bits, sizeof *bits);
+
+    os_cancel_restore(cancel);
+    return error == 0;
 }
 
 uint64_t os_thread_number(void)
@@ -241,6 +282,7 @@ void os_semaphore_post(struct os_semaphore *semaphore)
 void os_semaphore_wait(struct os_semaphore *semaphore)
 {
     struct own_semaphore *awaited = semaphore_of(semaphore);
+    const int cancel = os_cancel_off();
 
     pthread_mutex_lock(&awaited->lock);
     while (awaited->posts == 0) {
@@ -248,6 +290,7 @@ void os_semaphore_wait(struct os_semaphore *semaphore)
     }
     awaited->posts--;
     pthread_mutex_unlock(&awaited->lock);
+    os_cancel_restore(cancel);
 }
 #endif
 
@@ -286,10 +329,12 @@ bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, u
 {
     const uint64_t now = os_now_ns();
     const struct timespec rest = time_of(now < until_ns ? until_ns - now : 1);
+    const int cancel = os_cancel_off();
+    const int error =
+        pthread_cond_timedwait_relative_np(condition_of(condition), mutex_of(mutex), &rest);
 
-    return pthread_cond_timedwait_relative_np(condition_of(condition), mutex_of(mutex), &rest) !=
-               ETIMEDOUT ||
-           os_now_ns() < until_ns;
+    os_cancel_restore(cancel);
+    return error != ETIMEDOUT || os_now_ns() < until_ns;
 }
 
 /* Not when the process ends, where exit() has this called for its thread. */
@@ -341,8 +386,11 @@ void os_condition_open(struct os_condition *condition)
 bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
 {
     const struct timespec until = time_of(until_ns);
+    const int cancel = os_cancel_off();
+    const int error = pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until);
 
-    return pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until) != ETIMEDOUT;
+    os_cancel_restore(cancel);
+    return error != ETIMEDOUT;
 }
 
 bool os_key_open(struct os_key *key, void (*at_end)(void *value))
@@ -441,7 +489,10 @@ uint64_t os_process_number(void)
 
 void os_print(const char *line)
 {
+    const int cancel = os_cancel_off();
+
     fprintf(stderr, "haft: %s\n", line);
+    os_cancel_restore(cancel);
 }
 
 /* Tools count from where a library or program was linked to lie. */
@@ -474,8 +525,10 @@ void os_yield(void)
 void os_sleep(uint64_t ns)
 {
     const struct timespec time = time_of(ns);
+    const int cancel = os_cancel_off();
 
     nanosleep(&time, NULL);
+    os_cancel_restore(cancel);
 }
 
 FITS(pthread_t, ((struct os_thread *)NULL)->room);
@@ -513,8 +566,11 @@ void os_thread_join(struct os_thread *thread)
 {
     pthread_t started;
 
+    const int cancel = os_cancel_off();
+
     memcpy(&started, thread->room, sizeof started);
     pthread_join(started, NULL);
+    os_cancel_restore(cancel);
 }
 
 void os_mutex_open(struct os_mutex *mutex)

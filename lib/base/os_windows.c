@@ -164,6 +164,16 @@ bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
 
 /* --- threads --- */
 
+int os_cancel_off(void)
+{
+    return 0;
+}
+
+void os_cancel_restore(int before)
+{
+    (void)before;
+}
+
 void os_yield(void)
 {
     SwitchToThread();

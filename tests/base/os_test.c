@@ -9,6 +9,7 @@
 #include <criterion/redirect.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -376,4 +377,128 @@ Test(os, fork_calls_what_it_was_handed)
     cr_expect(eq(str, order, "Bbp"));
     no.handlers = true;
     cr_expect(not(os_on_fork(before, NULL, NULL)));
+}
+
+/* --- cancellation --- */
+
+/*
+ * A thread that has been asked to end makes a call, and would end in it: a request that waits is
+ * heeded at the first cancellation point.
+ */
+struct cancelled {
+    void (*call)(void);
+    atomic_bool came_back;
+};
+
+static void *call_when_cancelled(void *arg)
+{
+    struct cancelled *call = arg;
+
+    pthread_cancel(pthread_self());
+    call->call();
+    atomic_store(&call->came_back, true);
+    pthread_testcancel();
+    return NULL;
+}
+
+static void expect_to_come_back(void (*function)(void))
+{
+    struct cancelled call = {function, false};
+    pthread_t thread;
+    void *end = NULL;
+
+    cr_assert(zero(int, pthread_create(&thread, NULL, call_when_cancelled, &call)));
+    cr_assert(zero(int, pthread_join(thread, &end)));
+    cr_expect(atomic_load(&call.came_back));
+    cr_expect(eq(ptr, end, PTHREAD_CANCELED));
+}
+
+static void switch_it_off(void)
+{
+    const int outer = os_cancel_off();
+
+    pthread_testcancel();
+    os_cancel_restore(os_cancel_off());
+    pthread_testcancel();
+    os_cancel_restore(outer);
+}
+
+static void switch_it_off_where_it_is(void)
+{
+    int before;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    os_cancel_restore(os_cancel_off());
+    pthread_testcancel();
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
+    cr_expect(eq(int, before, PTHREAD_CANCEL_DISABLE));
+}
+
+Test(os, no_thread_is_cancelled_while_that_is_off)
+{
+    expect_to_come_back(switch_it_off);
+    expect_to_come_back(switch_it_off_where_it_is);
+}
+
+static void sleep_a_ms(void)
+{
+    os_sleep(MS);
+}
+
+static void wait_for_condition(void)
+{
+    struct os_mutex mutex;
+    struct os_condition condition;
+
+    os_mutex_open(&mutex);
+    os_condition_open(&condition);
+    os_mutex_lock(&mutex);
+    os_condition_wait(&condition, &mutex, os_now_ns() + MS);
+    os_mutex_unlock(&mutex);
+    os_condition_close(&condition);
+    os_mutex_close(&mutex);
+}
+
+static void wait_for_semaphore(void)
+{
+    cr_assert(os_semaphore_open(&semaphore));
+    os_semaphore_post(&semaphore);
+    os_semaphore_wait(&semaphore);
+    os_semaphore_close(&semaphore);
+}
+
+static void sleep_in_thread(void *arg)
+{
+    (void)arg;
+    os_sleep(20 * MS);
+}
+
+static void wait_for_thread(void)
+{
+    struct os_thread thread;
+
+    cr_assert(os_thread_start(&thread, sleep_in_thread, NULL));
+    os_thread_join(&thread);
+}
+
+static void ask_for_bits(void)
+{
+    uint64_t bits;
+
+    os_random(&bits);
+}
+
+static void print(void)
+{
+    os_print("a line");
+}
+
+Test(os, no_thread_is_cancelled_where_it_waits_or_prints, .init = cr_redirect_stderr)
+{
+    expect_to_come_back(sleep_a_ms);
+    expect_to_come_back(wait_for_condition);
+    expect_to_come_back(wait_for_semaphore);
+    expect_to_come_back(wait_for_thread);
+    expect_to_come_back(ask_for_bits);
+    expect_to_come_back(print);
 }
