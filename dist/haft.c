@@ -174,6 +174,15 @@ HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol);
 HAFT_INTERNAL void os_yield(void);
 HAFT_INTERNAL void os_sleep(uint64_t ns);
 
+/*
+ * Between the two, pthread_cancel() leaves the calling thread alone; a request then waits for a
+ * cancellation point of the program's.  The first returns what held before, for the second: pairs
+ * nest.  They stand around each call of a callback and around file work; what blocks or prints
+ * here has its own.  Neither does anything where no thread can be cancelled.
+ */
+HAFT_INTERNAL int os_cancel_off(void);
+HAFT_INTERNAL void os_cancel_restore(int before);
+
 /* A thread that runs run(arg), with all signals blocked: they go to the program's own threads. */
 HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
 HAFT_INTERNAL void os_thread_join(struct os_thread *thread);
@@ -604,6 +613,16 @@ HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
 
 /* --- threads --- */
 
+HAFT_INTERNAL int os_cancel_off(void)
+{
+    return 0;
+}
+
+HAFT_INTERNAL void os_cancel_restore(int before)
+{
+    (void)before;
+}
+
 HAFT_INTERNAL void os_yield(void)
 {
 }
@@ -843,6 +862,36 @@ static struct timespec time_of(uint64_t ns)
     return time;
 }
 
+/* --- cancellation, which bionic lacks --- */
+
+#ifdef __ANDROID__
+HAFT_INTERNAL int os_cancel_off(void)
+{
+    return 0;
+}
+
+HAFT_INTERNAL void os_cancel_restore(int before)
+{
+    (void)before;
+}
+#else
+HAFT_INTERNAL int os_cancel_off(void)
+{
+    int before = PTHREAD_CANCEL_ENABLE;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
+/* With a second argument: older musl and BSDs write to it unasked. */
+HAFT_INTERNAL void os_cancel_restore(int before)
+{
+    int off;
+
+    pthread_setcancelstate(before, &off);
+}
+#endif
+
 /* --- what systems have of their own: Linux --- */
 
 #if defined(__linux__) && !defined(HAFT_OS_POSIX)
@@ -879,7 +928,11 @@ HAFT_INTERNAL bool os_populate(char *base, size_t size)
 /* A filter of system calls may refuse. */
 HAFT_INTERNAL bool os_random(uint64_t *bits)
 {
-    return getrandom(bits, sizeof *bits, GRND_NONBLOCK) == (ssize_t)sizeof *bits;
+    const int cancel = os_cancel_off();
+    const ssize_t got = getrandom(bits, sizeof *bits, GRND_NONBLOCK);
+
+    os_cancel_restore(cancel);
+    return got == (ssize_t)sizeof *bits;
 }
 
 HAFT_INTERNAL uint64_t os_thread_number(void)
@@ -916,9 +969,12 @@ HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore)
 
 HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
 {
+    const int cancel = os_cancel_off();
+
     while (sem_wait(semaphore_of(semaphore)) != 0) {
         /* interrupted by a debugger */
     }
+    os_cancel_restore(cancel);
 }
 
 /* --- what systems have of their own: others --- */
@@ -965,7 +1021,11 @@ HAFT_INTERNAL bool os_populate(char *base, size_t size)
 
 HAFT_INTERNAL bool os_random(uint64_t *bits)
 {
-    return getentropy(bits, sizeof *bits) == 0;
+    const int cancel = os_cancel_off();
+    const int error = getentropy(bits, sizeof *bits);
+
+    os_cancel_restore(cancel);
+    return error == 0;
 }
 
 HAFT_INTERNAL uint64_t os_thread_number(void)
@@ -1050,6 +1110,7 @@ HAFT_INTERNAL void os_semaphore_post(struct os_semaphore *semaphore)
 HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
 {
     struct own_semaphore *awaited = semaphore_of(semaphore);
+    const int cancel = os_cancel_off();
 
     pthread_mutex_lock(&awaited->lock);
     while (awaited->posts == 0) {
@@ -1057,6 +1118,7 @@ HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
     }
     awaited->posts--;
     pthread_mutex_unlock(&awaited->lock);
+    os_cancel_restore(cancel);
 }
 #endif
 
@@ -1096,10 +1158,12 @@ bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, u
 {
     const uint64_t now = os_now_ns();
     const struct timespec rest = time_of(now < until_ns ? until_ns - now : 1);
+    const int cancel = os_cancel_off();
+    const int error =
+        pthread_cond_timedwait_relative_np(condition_of(condition), mutex_of(mutex), &rest);
 
-    return pthread_cond_timedwait_relative_np(condition_of(condition), mutex_of(mutex), &rest) !=
-               ETIMEDOUT ||
-           os_now_ns() < until_ns;
+    os_cancel_restore(cancel);
+    return error != ETIMEDOUT || os_now_ns() < until_ns;
 }
 
 /* Not when the process ends, where exit() has this called for its thread. */
@@ -1152,8 +1216,11 @@ HAFT_INTERNAL
 bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns)
 {
     const struct timespec until = time_of(until_ns);
+    const int cancel = os_cancel_off();
+    const int error = pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until);
 
-    return pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), &until) != ETIMEDOUT;
+    os_cancel_restore(cancel);
+    return error != ETIMEDOUT;
 }
 
 HAFT_INTERNAL bool os_key_open(struct os_key *key, void (*at_end)(void *value))
@@ -1252,7 +1319,10 @@ HAFT_INTERNAL uint64_t os_process_number(void)
 
 HAFT_INTERNAL void os_print(const char *line)
 {
+    const int cancel = os_cancel_off();
+
     fprintf(stderr, "haft: %s\n", line);
+    os_cancel_restore(cancel);
 }
 
 /* Tools count from where a library or program was linked to lie. */
@@ -1285,8 +1355,10 @@ HAFT_INTERNAL void os_yield(void)
 HAFT_INTERNAL void os_sleep(uint64_t ns)
 {
     const struct timespec time = time_of(ns);
+    const int cancel = os_cancel_off();
 
     nanosleep(&time, NULL);
+    os_cancel_restore(cancel);
 }
 
 FITS(pthread_t, ((struct os_thread *)NULL)->room);
@@ -1324,8 +1396,11 @@ HAFT_INTERNAL void os_thread_join(struct os_thread *thread)
 {
     pthread_t started;
 
+    const int cancel = os_cancel_off();
+
     memcpy(&started, thread->room, sizeof started);
     pthread_join(started, NULL);
+    os_cancel_restore(cancel);
 }
 
 HAFT_INTERNAL void os_mutex_open(struct os_mutex *mutex)
@@ -1539,6 +1614,16 @@ HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
 }
 
 /* --- threads --- */
+
+HAFT_INTERNAL int os_cancel_off(void)
+{
+    return 0;
+}
+
+HAFT_INTERNAL void os_cancel_restore(int before)
+{
+    (void)before;
+}
 
 HAFT_INTERNAL void os_yield(void)
 {
