@@ -76,8 +76,6 @@ static void look_by_view(struct tables *tables, enum kind kind, haft_id id, bool
     if (kind == SHARED) {
         const struct object *named = find(tables, SHARED, id, false);
 
-        must((haft_resolve_counted(tables->worker, view, id) != NULL) == is_live, "resolve_counted",
-             id);
         must(haft_pins(tables->table, id) == (named != NULL ? named->pins : 0), "pins", id);
     }
 }

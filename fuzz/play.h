@@ -158,7 +158,6 @@ void shared_restore_freed(struct play *play);
 
 /* shared_many.c: many ids in one call, and scans. */
 void shared_insert_many(struct play *play);
-void shared_reserve_many(struct play *play);
 void shared_free_many(struct play *play);
 void shared_scan(struct play *play);
 

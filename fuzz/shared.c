@@ -469,7 +469,7 @@ void shared_step(struct play *play)
         shared_unshare,
         shared_insert_many,
         shared_free_many,
-        shared_reserve_many,
+        shared_insert_many,
         shared_scan,
         fill,
         shared_trim,

@@ -54,42 +54,6 @@ void shared_insert_many(struct play *play)
     }
 }
 
-void shared_reserve_many(struct play *play)
-{
-    haft_worker *worker = shared_worker(play);
-    const size_t count = count_from(play);
-    haft_status why = HAFT_STATUS_COUNT;
-    void *objects[MOST];
-    haft_id ids[MOST];
-
-    if (worker == NULL || play->depth != 0) {
-        return;
-    }
-    play->budget = 0;
-    const size_t reserved = haft_reserve_many(worker, ids, objects, count, &why);
-
-    tell(play, "reserve_many %zu: %zu, %s", count, reserved, haft_status_name(why));
-    for (size_t i = 0; i < reserved; i++) {
-        shared_took(play, ids[i]);
-    }
-    if (reserved < count) {
-        shared_check_refusal(play, why, false);
-    }
-    if (play->now.x & 1) {
-        return;
-    }
-    tell(play, "publish_many %zu", reserved);
-    const uint64_t value = ++play->model.next_value;
-
-    for (size_t i = 0; i < reserved; i++) {
-        memcpy(objects[i], object_bytes(play, value), play->setup.object_size);
-    }
-    haft_publish_many(worker, ids, reserved);
-    for (size_t i = 0; i < reserved; i++) {
-        shared_came_to_life(play, ids[i], value);
-    }
-}
-
 /* Live ids, stale ones, and some twice. */
 void shared_free_many(struct play *play)
 {

@@ -84,25 +84,6 @@ static void act_free(struct turn_of *at)
     }
 }
 
-static void act_reserve_many(struct turn_of *at)
-{
-    for (int i = 0; i < OBJECTS;) {
-        haft_status why = HAFT_OK;
-
-        i += (int)haft_reserve_many(at->worker, at->ids + i, NULL, MANY - (size_t)i % MANY, &why);
-        if (why == HAFT_BUSY) {
-            at->ids[i++] = reserve_waiting(at->turns->run, at->worker, NULL);
-        }
-    }
-}
-
-static void act_publish_many(struct turn_of *at)
-{
-    for (int i = 0; i < OBJECTS; i += MANY) {
-        haft_publish_many(at->worker, at->ids + i, MANY);
-    }
-}
-
 static void act_free_many(struct turn_of *at)
 {
     for (int i = 0; i < OBJECTS; i += MANY) {
@@ -197,9 +178,7 @@ static void act_table_insert(struct turn_of *at)
 
 static const struct operation operations[] = {
     {"reserve", 0, 0, NULL, act_reserve, act_abort},
-    {"reserve_many", 0, 0, NULL, act_reserve_many, act_abort},
     {"publish", 0, 0, act_reserve, act_publish, act_free},
-    {"publish_many", 0, 0, act_reserve, act_publish_many, act_free},
     {"abort", 0, 0, act_reserve, act_abort, NULL},
     {"insert", 0, 0, NULL, act_insert, act_free},
     {"free own", 0, 1, act_insert, act_free, NULL},

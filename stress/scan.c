@@ -238,14 +238,14 @@ static void insert_some(struct passing *passing)
     const size_t room = PASSING - passing->count;
     const size_t wanted = 1 + (size_t)draw_below(passing->chance, AT_ONCE);
     haft_id *ids = passing->ids + passing->count;
-    void *objects[AT_ONCE];
-    const size_t count =
-        haft_reserve_many(passing->worker, ids, objects, wanted < room ? wanted : room, NULL);
+    const size_t most = wanted < room ? wanted : room;
+    size_t count = 0;
+    void *object;
 
-    for (size_t i = 0; i < count; i++) {
-        prepare(passing->stage, ids[i], objects[i], false);
+    while (count < most && haft_reserve(passing->worker, &ids[count], &object) == HAFT_OK) {
+        prepare(passing->stage, ids[count], object, false);
+        haft_publish(passing->worker, ids[count++]);
     }
-    haft_publish_many(passing->worker, ids, count);
     passing->count += count;
 }
 

@@ -8,8 +8,6 @@ const char page_legend[] =
     "  live        objects published and not freed; fill: of the capacity\n"
     "  created/s, freed/s   since the look before\n"
     "  slots used  ever; waiting: freed, and not taken back yet\n"
-    "  stale       resolves of ids that were not live, where the program counts them\n"
-    "              (haft_resolve_counted); haft_resolve leaves no trace\n"
     "  refused     frees of ids that were not live\n"
     "  workers     open ones\n"
     "  periods     grace periods that have passed; longest: of these\n"
@@ -35,17 +33,16 @@ char *harmless(const char *text)
 void page_init(struct page *page)
 {
     *page = (struct page){
-        .tables = {.count = 10,
+        .tables = {.count = 9,
                    .columns = {{.title = "table", .is_left = true},
                                {.title = "live"},
                                {.title = "fill", .rank = 1},
                                {.title = "created/s", .rank = 4},
                                {.title = "freed/s", .rank = 5},
-                               {.title = "slots used", .rank = 7},
+                               {.title = "slots used", .rank = 6},
                                {.title = "waiting", .rank = 2},
-                               {.title = "stale", .rank = 6},
                                {.title = "refused", .rank = 3},
-                               {.title = "workers", .rank = 8}}},
+                               {.title = "workers", .rank = 7}}},
         .domains = {.count = 7,
                     .columns = {{.title = "domain", .is_left = true},
                                 {.title = "clock", .is_left = true, .rank = 2},
@@ -98,7 +95,6 @@ static char **table_cells(const struct snapshot *snapshot, const struct table *t
     *cell++ = g_strdup(rate(snapshot, table->freed, before->freed));
     *cell++ = g_strdup(grouped(table->high_water));
     *cell++ = g_strdup(grouped(table->retired));
-    *cell++ = g_strdup(grouped(table->stale_resolves));
     *cell++ = g_strdup(grouped(table->refused_frees));
     *cell++ = g_strdup(grouped(table->workers));
     return cells;

@@ -63,7 +63,7 @@ check_json()
     [[ $code == 0 && ! -s $err ]] || fail "--json: exit $code, $(<"$err")"
     [[ $(value process "$out") == "$running" ]] || fail "process $(value process "$out")"
     local key
-    for key in live:1000 created:1500 freed:500 refused_frees:7 stale_resolves:3 capacity:2000 \
+    for key in live:1000 created:1500 freed:500 refused_frees:7 capacity:2000 \
         object_size:24 workers:1 reserved:0 exhausted:0 released:0; do
         grep -q "\"${key%:*}\": ${key#*:}," <<<"$out" || grep -q "\"${key%:*}\": ${key#*:}\$" <<<"$out" ||
             fail "--json has no $key: $out"
@@ -74,7 +74,7 @@ check_page()
 {
     run --once "$exports"
     [[ $code == 0 && ! -s $err ]] || fail "--once: exit $code, $(<"$err")"
-    grep -Eq "^  ships \"and\"\?. boats +1,000 +50.0% +- +- +[0-9,]+ +[0-9,]+ +3 +7 +1$" <<<"$out" ||
+    grep -Eq "^  ships \"and\"\?. boats +1,000 +50.0% +- +- +[0-9,]+ +[0-9,]+ +7 +1$" <<<"$out" ||
         fail "--once has no ships: $out"
     grep -Eq '^  \?\[2Jempty +0 ' <<<"$out" || fail "--once has no empty table: $out"
     grep -Eq '^  [0-9]+ +workers +[0-9,]+ +- +[0-9.]+ [num]?s +[0-9]+ +[0-9]+$' <<<"$out" ||
@@ -105,7 +105,7 @@ check_prometheus()
     samples=$(python3 "$checker" <<<"$out") || fail "--prometheus breaks the format"
     local sample
     for sample in 'live{'"$labels"' 1000' 'created_total{'"$labels"' 1500' \
-        'refused_frees_total{'"$labels"' 7' 'stale_resolves_total{'"$labels"' 3'; do
+        'refused_frees_total{'"$labels"' 7'; do
         grep -q "} ${sample##* }\$" < <(grep -F "haft_table_${sample% *}," <<<"$samples") ||
             fail "--prometheus has no $sample: $samples"
     done

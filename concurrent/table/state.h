@@ -44,7 +44,7 @@
     X(restore_recycled)  /* the same in the restore range */
 
 /* Counters that are statistics as they are. */
-#define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees) X(stale_resolves)
+#define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees)
 
 #define COUNTER_MEMBER(name) atomic_u64 name;
 

@@ -136,11 +136,6 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
     return stats;
 }
 
-void haft_count_stale(haft_worker *worker)
-{
-    count_up(&worker->counters.stale_resolves, 1);
-}
-
 /* Lives and exhausted slots that began and that ended, of all workers and of the table. */
 struct lives {
     uint64_t begun, ended;

@@ -5,7 +5,6 @@
  *   warn_at, on_fill                              a warning before a table is full
  *   sites, on_leak                                where objects were allocated and freed
  *   haft_table_explain(), haft_diagnose_format()  answers in words
- *   haft_resolve_counted()                        resolving that counts stale ids
  *
  * haft_diagnose() and its kin, which answer with a status, are with their tables.
  *
@@ -131,7 +130,7 @@ typedef struct haft_fill {
  *
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
  * What the insertion or reservation that calls it gives back is written afterwards, except for the
- * ids and objects of haft_insert_many() and haft_reserve_many().  In a shared table what waits or
+ * ids of haft_insert_many().  In a shared table what waits or
  * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill may do what its
  * on_destroy may, and a packed table's what its other callbacks may.  It is called neither within
  * itself nor inside another callback of a shared table.
@@ -242,40 +241,6 @@ int haft_packed_explain(const haft_packed *packed, haft_status status, char *tex
 int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size);
 int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, size_t size);
 int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size);
-
-/* --- resolving that counts what it did not find, for haft_table_stats --- */
-
-/*
- * haft_resolve() stores nothing, so stale ids leave no trace.  A thread with a worker may resolve
- * through it instead: a live id costs the same, and one that is not live a call that adds to a
- * counter of the worker.
- */
-
-/*
- * haft_count_stale - count one id that was not live, in the table's stale_resolves.
- *
- * Threads   the worker's thread.
- * Cost      O(1): a load and a store of the worker's own.
- */
-void haft_count_stale(haft_worker *worker);
-
-/*
- * haft_resolve_counted - haft_resolve, counting the ids that are not live.
- *
- * Returns   as haft_resolve().
- * Threads   the worker's thread, inside a read section; `view` is its table's.
- * Ordering  as haft_resolve().
- * Cost      as haft_resolve(); when NULL, haft_count_stale() more.
- */
-HAFT_INLINE void *haft_resolve_counted(haft_worker *worker, haft_view view, haft_id id)
-{
-    void *object = haft_resolve(view, id);
-
-    if (object == NULL) {
-        haft_count_stale(worker);
-    }
-    return object;
-}
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,7 @@
  *   workers        haft_worker_open, _close, _quiescent, _flush
  *   one object     haft_reserve, haft_publish, haft_abort; haft_insert; haft_reserve_wait,
  *                  haft_insert_wait; haft_free
- *   many at once   haft_reserve_many, _publish_many, _insert_many, _free_many
+ *   many at once   haft_insert_many, _free_many
  *
  * Unless a function says otherwise:
  *
@@ -455,41 +455,18 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  */
 
 /*
- * haft_reserve_many - up to `count` slots that no other thread sees yet.
- *
- * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
- *           rest of both arrays is untouched.  Less than `count` only if there is no other slot;
- *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
- *           haft_reserve() does.  Else it is HAFT_OK.  Each reservation is then published, or given
- *           up by haft_abort().
- * Threads   as haft_reserve().
- * Ordering  as haft_reserve(), for each.
- * Progress  lock-free.
- * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
- */
-size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
-                         haft_status *why);
-
-/*
- * haft_publish_many - the reserved ids are live from now on, in turn, not all at one moment.
- *
- * Threads   as haft_publish().
- * Ordering  as haft_publish(), for each.
- * Cost      O(count): one store each.
- */
-void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
-
-/*
  * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
  * each, from `objects` on (NULL: the objects' bytes are zeroed).  `ids` is no part of `*objects`.
  *
  * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
  *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
- *           (NULL may be passed) says why, as haft_reserve_many() does.  Else it is HAFT_OK.
+ *           (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as haft_insert()
+ *           does.  Else it is HAFT_OK.
  * Threads   as haft_insert().
  * Ordering  as haft_insert(), for each.
  * Progress  lock-free.
- * Cost      as haft_reserve_many(), and the copy.
+ * Cost      O(count): the copies, and no atomic read-modify-write; one or two shared ones in a
+ *           batch (up to 128).
  */
 size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
                         haft_status *why);

@@ -149,7 +149,7 @@
  *                                              the library is not of the headers' version
  *   name_worker_close(worker)
  *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
- *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many
+ *   name_free; name_insert_many, name_free_many
  *
  *   name_cursor { cursor }: name_cursor_over, name_cursor_next; name_scan
  *   name_table_reserve, _publish, _abort, _insert, _free: without a worker

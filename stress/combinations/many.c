@@ -24,22 +24,6 @@ static void claim_many(struct many *many, const struct step *step)
     }
 }
 
-/* They are published once their bytes are written. */
-static size_t reserve_many(haft_worker *worker, struct many *many, haft_status *why)
-{
-    void *objects[MOST_AT_ONCE] = {NULL};
-    const size_t got = haft_reserve_many(worker, many->ids, objects, many->wanted, why);
-
-    for (uint32_t i = 0; i < many->wanted && i < got; i++) {
-        model_stamp(many->regs[i], objects[i]);
-    }
-    for (size_t i = got; i < many->wanted; i++) {
-        require_that(objects[i] == NULL, "haft_reserve_many writes more than it reserves");
-    }
-    haft_publish_many(worker, many->ids, got);
-    return got;
-}
-
 static size_t insert_many(haft_worker *worker, struct many *many, haft_status *why)
 {
     /* A callback of the call may insert too. */
@@ -71,8 +55,7 @@ void step_insert_many(struct thread *thread, haft_worker *worker, const struct s
 
     claim_many(&many, step);
     const struct call_under_way outer = begin_call(CALL_INSERT_MANY, HAFT_NIL);
-    const size_t got = step->at % 2 == 0 ? reserve_many(worker, &many, &why)
-                       : step->at % 8 == 1 && may_stamp_zeros(thread)
+    const size_t got = step->at % 4 == 1 && may_stamp_zeros(thread)
                            ? insert_zeros(worker, &many, &why)
                            : insert_many(worker, &many, &why);
 

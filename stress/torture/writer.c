@@ -273,13 +273,13 @@ static void insert_batch(struct actor *actor)
     haft_worker *worker = worker_of(actor, subject);
     const size_t wanted = actor->debt < AT_ONCE ? actor->debt : AT_ONCE;
     haft_id ids[AT_ONCE];
-    void *objects[AT_ONCE];
-    const size_t got = haft_reserve_many(worker, ids, objects, wanted, NULL);
+    void *object;
+    size_t got = 0;
 
-    for (size_t i = 0; i < got; i++) {
-        furnish(actor, subject, ids[i], objects[i]);
+    while (got < wanted && haft_reserve(worker, &ids[got], &object) == HAFT_OK) {
+        furnish(actor, subject, ids[got], object);
+        haft_publish(worker, ids[got++]);
     }
-    haft_publish_many(worker, ids, got);
     add(&subject->inserted, got);
     count(actor, COUNT_INSERTED, got);
     actor->debt -= got;

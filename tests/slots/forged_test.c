@@ -58,7 +58,6 @@ static void must_be_refused_by_shared(struct subject *subject, haft_id id, haft_
     must(haft_free_many(shared->worker, &id, 1, &status) == 0 && status == said);
     haft_section_begin(shared->domain);
     must_not_be_found(subject, id);
-    must(haft_resolve_counted(shared->worker, shared->view, id) == NULL);
     if (haft_table_has_pins(shared->table)) {
         must(haft_pin(shared->table, id) == NULL);
         must(haft_unpin(shared->table, id) == HAFT_NOT_PINNED);

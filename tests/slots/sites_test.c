@@ -507,10 +507,6 @@ __attribute__((noinline)) haft_id spawn_otherwise(struct shared *shared, int way
         haft_publish(shared->worker, id);
         break;
     case 5:
-        done = haft_reserve_many(shared->worker, &id, NULL, 1, NULL);
-        haft_publish(shared->worker, id);
-        break;
-    case 6:
         status = haft_reserve_unregistered(shared->table, &id, NULL);
         haft_publish_unregistered(shared->table, id);
         break;
@@ -519,7 +515,7 @@ __attribute__((noinline)) haft_id spawn_otherwise(struct shared *shared, int way
     return id;
 }
 
-#define WAYS_IN 7
+#define WAYS_IN 6
 
 __attribute__((noinline)) void sink_otherwise(struct shared *shared, int way, haft_id id)
 {

@@ -151,9 +151,8 @@ Test(exact, many_at_once_are_as_many_as_fit)
     haft_status why = HAFT_OK;
 
     cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids, 7, &why), 7));
-    cr_expect(eq(sz, haft_reserve_many(shared.worker, ids + 7, NULL, 7, &why), CAPACITY - 7));
+    cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids + 7, 7, &why), CAPACITY - 7));
     expect_status(why, HAFT_FULL);
-    haft_publish_many(shared.worker, ids + 7, CAPACITY - 7);
     cr_expect(eq(sz, haft_free_many(shared.worker, ids, 4, NULL), 4));
     settle(shared.worker);
     cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids, CAPACITY, &why), 4));
@@ -196,12 +195,10 @@ static void *reserve_plenty(void *arg)
 
     must(ids != NULL);
     atomic_store(&crowding->has_begun, true);
-    const size_t count = haft_reserve_many(worker, ids, NULL, PLENTY, &why);
+    const size_t count = haft_insert_many(worker, NULL, ids, PLENTY, &why);
 
     atomic_store(&crowding->has_ended, true);
-    for (size_t i = 0; i < count; i++) {
-        haft_abort(worker, ids[i]);
-    }
+    must(haft_free_many(worker, ids, count, NULL) == count);
     free(ids);
     must(haft_worker_close(worker) == HAFT_OK);
     return NULL;

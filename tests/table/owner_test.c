@@ -95,13 +95,6 @@ static void reserve_and_wait(haft_worker *worker)
     haft_reserve_wait(worker, &id, NULL);
 }
 
-static void reserve_many(haft_worker *worker)
-{
-    haft_id id;
-
-    haft_reserve_many(worker, &id, NULL, 1, NULL);
-}
-
 static void give_up(haft_worker *worker)
 {
     haft_abort(worker, busy.reserved);
@@ -110,11 +103,6 @@ static void give_up(haft_worker *worker)
 static void publish(haft_worker *worker)
 {
     haft_publish(worker, busy.reserved);
-}
-
-static void publish_many(haft_worker *worker)
-{
-    haft_publish_many(worker, &busy.reserved, 1);
 }
 
 static void restore(haft_worker *worker)
@@ -148,9 +136,9 @@ static void end(haft_worker *worker)
 }
 
 static void (*const calls[])(haft_worker *worker) = {
-    insert_one,   insert_and_wait, insert_many,  reserve_one, reserve_and_wait,
-    reserve_many, publish,         publish_many, give_up,     restore,
-    free_one,     free_many,       quiescent,    flush,       end,
+    insert_one, insert_and_wait, insert_many, reserve_one, reserve_and_wait,
+    publish,    give_up,         restore,     free_one,    free_many,
+    quiescent,  flush,           end,
 };
 
 #define CALLS (sizeof calls / sizeof calls[0])

@@ -220,23 +220,6 @@ Test(stats, random_operations_by_three_workers_keep_the_sums)
 
 /* --- what is counted besides objects and slots --- */
 
-Test(counted, resolve_finds_what_resolve_finds_and_counts_the_rest)
-{
-    struct shared shared =
-        open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 10, .object_size = 8});
-    const haft_id id = insert(shared.worker);
-
-    haft_section_begin(shared.domain);
-    cr_expect(eq(ptr, haft_resolve_counted(shared.worker, shared.view, id),
-                 haft_resolve(shared.view, id)));
-    cr_expect(eq(u64, stats_of(shared.table).stale_resolves, 0));
-    cr_expect(eq(ptr, haft_resolve_counted(shared.worker, shared.view, HAFT_NIL), NULL));
-    haft_section_end(shared.domain);
-    haft_count_stale(shared.worker);
-    cr_expect(eq(u64, stats_of(shared.table).stale_resolves, 2));
-    close_shared(&shared);
-}
-
 Test(counted, refused_frees_are_counted_with_a_worker_and_without)
 {
     struct shared shared =

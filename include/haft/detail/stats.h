@@ -26,8 +26,7 @@
     X(workers, gauge, workers, "open now")                                                         \
     X(created, counter, objects, "ever published, shared or restored")                             \
     X(freed, counter, objects, "ever freed")                                                       \
-    X(refused_frees, counter, frees, "of ids that were not live")                                  \
-    X(stale_resolves, counter, resolves, "of ids not live, where counted: haft/diagnose.h")
+    X(refused_frees, counter, frees, "of ids that were not live")
 
 #define HAFT_DOMAIN_STATS(X)                                                                       \
     X(grace_periods, counter, periods, "ended and let something be reused (frame: ticks)")         \

@@ -157,13 +157,6 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
                     haft_free_front(worker.worker, name##_view_untyped(worker.view), id.id))
 
 #define HAFT_TYPED_MANY(name)                                                                      \
-    HAFT_TYPED_CALL(                                                                               \
-        size_t, name##_reserve_many,                                                               \
-        (name##_worker worker, name##_id * ids, name##_object * *objects, size_t count,            \
-         haft_status * why),                                                                       \
-        haft_reserve_many(worker.worker, &ids->id, (void **)(void *)objects, count, why))          \
-    HAFT_TYPED_DO(name##_publish_many, (name##_worker worker, const name##_id *ids, size_t count), \
-                  haft_publish_many(worker.worker, &ids->id, count))                               \
     HAFT_TYPED_CALL(size_t, name##_insert_many,                                                    \
                     (name##_worker worker, const name##_object *objects, name##_id *ids,           \
                      size_t count, haft_status *why),                                              \

@@ -5,8 +5,7 @@
 /* objects */
 extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case,
     resolve_reuse_late_case, double_free_case, publish_case, reclaim_case;
-extern const struct explored_case publish_many_case, insert_many_case, is_live_case,
-    freed_unread_case;
+extern const struct explored_case insert_many_case, is_live_case, freed_unread_case;
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
     drivers_case, drivers_late_case, late_case, wake_case, workers_case, adopt_case, roster_case;
@@ -89,7 +88,6 @@ const struct explored_case *const all_cases[] = {
     &pool_case,
     &commit_case,
     &extent_case,
-    &publish_many_case,
     &insert_many_case,
     &is_live_case,
     &freed_unread_case,

@@ -54,7 +54,7 @@ const struct explored_case publish_case = {
     .tear_down = tear_down,
 };
 
-/* --- publish_many, insert_many: the same by the calls for many --- */
+/* --- insert_many: the same by the call for many --- */
 
 static void read_it(void)
 {
@@ -62,30 +62,6 @@ static void read_it(void)
         met();
     }
 }
-
-static void publish_many_body(uint32_t thread)
-{
-    haft_id own = HAFT_NIL;
-    void *object;
-
-    if (thread == 0) {
-        require(haft_reserve_many(worker, &own, &object, 1, NULL) == 1, "the slot's next life");
-        stamp(object, own);
-        haft_publish_many(worker, &own, 1);
-    } else {
-        read_it();
-    }
-}
-
-const struct explored_case publish_many_case = {
-    .name = "publish_many",
-    .invariant =
-        "a thread that resolves an id of many sees all that was written before it was published",
-    .threads = 2,
-    .set_up = set_up,
-    .body = publish_many_body,
-    .tear_down = tear_down,
-};
 
 static void insert_many_body(uint32_t thread)
 {
