@@ -13099,7 +13099,7 @@ HAFT_INTERNAL void domain_end_grace(haft_domain *domain, uint64_t ticket)
     X(restore_recycled)  /* the same in the restore range */
 
 /* Counters that are statistics as they are. */
-#define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees) X(stale_resolves)
+#define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees)
 
 #define COUNTER_MEMBER(name) atomic_u64 name;
 
@@ -15963,11 +15963,6 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
     return stats;
 }
 
-void haft_count_stale(haft_worker *worker)
-{
-    count_up(&worker->counters.stale_resolves, 1);
-}
-
 /* Lives and exhausted slots that began and that ended, of all workers and of the table. */
 struct lives {
     uint64_t begun, ended;
@@ -18066,10 +18061,10 @@ HAFT_INTERNAL void implicit_after_fork(void)
 /* concurrent/extra/many.c */
 
 /*
- * Many at once: reserve, publish, insert and free do their common steps once for a batch.
+ * Many at once: insert and free do their common steps once for a batch.
  *
- * Reservations and insertions are counted together, before the first of them is seen.  Frees are
- * counted one by one: if the count lagged behind by a batch while others insert, stats_shortage()
+ * Insertions are counted together, before the first of them is seen.  Frees are counted one by
+ * one: if the count lagged behind by a batch while others insert, stats_shortage()
  * could say HAFT_FULL of a table that was never full.
  */
 
@@ -18096,59 +18091,6 @@ static inline uint64_t slot_at(const struct slots *slots, const uint32_t *indice
         fetch(slots, indices[i + SLOTS_AHEAD]);
     }
     return indices[i];
-}
-
-static void reserve_found(haft_worker *worker, uint32_t count, const void *caller, haft_id *ids,
-                          void **objects)
-{
-    const struct slots *slots = &worker->table->slots;
-    const uint32_t *indices = hand_next(worker);
-
-    hand_take(worker, count);
-    tally(&worker->counters.reserved, count);
-    fetch_first(slots, indices, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t index = slot_at(slots, indices, count, i);
-        atomic_u64 *word = life_reserve(slots, index, &ids[i]);
-
-        sites_note_birth(&slots->sites, index, caller);
-        if (objects != NULL) {
-            objects[i] = slots_object(word);
-        }
-    }
-}
-
-size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
-                         haft_status *why)
-{
-    debug_check(worker);
-    haft_status status = HAFT_OK;
-    size_t done = 0;
-    struct supply found;
-    const void *caller = CALLER;
-
-    while (done < count && (status = supply_find(worker, count - done, &found)) == HAFT_OK) {
-        reserve_found(worker, found.count, caller, ids + done,
-                      objects != NULL ? objects + done : NULL);
-        done += found.count;
-        supply_used(worker, &found);
-    }
-    if (why != NULL) {
-        *why = status;
-    }
-    return done;
-}
-
-void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count)
-{
-    debug_check(worker);
-    const struct slots *slots = &worker->table->slots;
-
-    count_up(&worker->counters.published, count);
-    for (size_t i = 0; i < count; i++) {
-        assert(life_is_reserved(slots, ids[i]) && "an id is reserved, and published once");
-        life_publish(slots_word(slots, word_index(&slots->format, ids[i].bits)), ids[i]);
-    }
 }
 
 /* The objects are a few whole words each. */

@@ -65,29 +65,29 @@
  *     haft/id.h          131  the id: what names an object instead of a pointer
  *     haft/status.h      304  what haft's functions answer
  *     haft/view.h        533  resolving ids: what every table has in common
- *     haft/domain.h     1322  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1679  the handle table that all threads share, and its workers
- *     haft/local.h      2165  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2569  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1286  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1643  the handle table that all threads share, and its workers
+ *     haft/local.h      2106  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2510  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2915  visiting the live objects of a shared table
- *     haft/pin.h        3030  holding on to an object beyond a read section
- *     haft/share.h      3082  hand a local table over to all threads, and back
- *     haft/side.h       3201  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3447  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2856  visiting the live objects of a shared table
+ *     haft/pin.h        2971  holding on to an object beyond a read section
+ *     haft/share.h      3023  hand a local table over to all threads, and back
+ *     haft/side.h       3142  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3388  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3663  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3604  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3817  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3758  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4341  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4282  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4030  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5477  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3971  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5411  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5658  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5592  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       789  a grace period that the program brings: a foreign clock
  *
@@ -884,7 +884,6 @@ typedef struct haft_foreign_clock {
  *   warn_at, on_fill                              a warning before a table is full
  *   sites, on_leak                                where objects were allocated and freed
  *   haft_table_explain(), haft_diagnose_format()  answers in words
- *   haft_resolve_counted()                        resolving that counts stale ids
  *
  * haft_diagnose() and its kin, which answer with a status, are with their tables.
  *
@@ -1000,7 +999,7 @@ typedef struct haft_fill {
  *
  * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
  * What the insertion or reservation that calls it gives back is written afterwards, except for the
- * ids and objects of haft_insert_many() and haft_reserve_many().  In a shared table what waits or
+ * ids of haft_insert_many().  In a shared table what waits or
  * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill may do what its
  * on_destroy may, and a packed table's what its other callbacks may.  It is called neither within
  * itself nor inside another callback of a shared table.
@@ -1112,40 +1111,6 @@ int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t
 int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, size_t size);
 int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size);
 
-/* --- resolving that counts what it did not find, for haft_table_stats --- */
-
-/*
- * haft_resolve() stores nothing, so stale ids leave no trace.  A thread with a worker may resolve
- * through it instead: a live id costs the same, and one that is not live a call that adds to a
- * counter of the worker.
- */
-
-/*
- * haft_count_stale - count one id that was not live, in the table's stale_resolves.
- *
- * Threads   the worker's thread.
- * Cost      O(1): a load and a store of the worker's own.
- */
-void haft_count_stale(haft_worker *worker);
-
-/*
- * haft_resolve_counted - haft_resolve, counting the ids that are not live.
- *
- * Returns   as haft_resolve().
- * Threads   the worker's thread, inside a read section; `view` is its table's.
- * Ordering  as haft_resolve().
- * Cost      as haft_resolve(); when NULL, haft_count_stale() more.
- */
-HAFT_INLINE void *haft_resolve_counted(haft_worker *worker, haft_view view, haft_id id)
-{
-    void *object = haft_resolve(view, id);
-
-    if (object == NULL) {
-        haft_count_stale(worker);
-    }
-    return object;
-}
-
 #ifdef __cplusplus
 }
 #endif
@@ -1221,8 +1186,7 @@ typedef struct haft_footprint {
     X(workers, gauge, workers, "open now")                                                         \
     X(created, counter, objects, "ever published, shared or restored")                             \
     X(freed, counter, objects, "ever freed")                                                       \
-    X(refused_frees, counter, frees, "of ids that were not live")                                  \
-    X(stale_resolves, counter, resolves, "of ids not live, where counted: haft/diagnose.h")
+    X(refused_frees, counter, frees, "of ids that were not live")
 
 #define HAFT_DOMAIN_STATS(X)                                                                       \
     X(grace_periods, counter, periods, "ended and let something be reused (frame: ticks)")         \
@@ -1703,7 +1667,7 @@ void haft_thread_online(haft_domain *domain);
  *   workers        haft_worker_open, _close, _quiescent, _flush
  *   one object     haft_reserve, haft_publish, haft_abort; haft_insert; haft_reserve_wait,
  *                  haft_insert_wait; haft_free
- *   many at once   haft_reserve_many, _publish_many, _insert_many, _free_many
+ *   many at once   haft_insert_many, _free_many
  */
 
 /* --- the table --- */
@@ -2108,41 +2072,18 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  */
 
 /*
- * haft_reserve_many - up to `count` slots that no other thread sees yet.
- *
- * Returns   how many were reserved: ids[i] and objects[i] are theirs (`objects` may be NULL), the
- *           rest of both arrays is untouched.  Less than `count` only if there is no other slot;
- *           then `*why` (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as
- *           haft_reserve() does.  Else it is HAFT_OK.  Each reservation is then published, or given
- *           up by haft_abort().
- * Threads   as haft_reserve().
- * Ordering  as haft_reserve(), for each.
- * Progress  lock-free.
- * Cost      O(count), no atomic read-modify-write; one or two shared ones in a batch (up to 128).
- */
-size_t haft_reserve_many(haft_worker *worker, haft_id *ids, void **objects, size_t count,
-                         haft_status *why);
-
-/*
- * haft_publish_many - the reserved ids are live from now on, in turn, not all at one moment.
- *
- * Threads   as haft_publish().
- * Ordering  as haft_publish(), for each.
- * Cost      O(count): one store each.
- */
-void haft_publish_many(haft_worker *worker, const haft_id *ids, size_t count);
-
-/*
  * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
  * each, from `objects` on (NULL: the objects' bytes are zeroed).  `ids` is no part of `*objects`.
  *
  * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
  *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
- *           (NULL may be passed) says why, as haft_reserve_many() does.  Else it is HAFT_OK.
+ *           (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as haft_insert()
+ *           does.  Else it is HAFT_OK.
  * Threads   as haft_insert().
  * Ordering  as haft_insert(), for each.
  * Progress  lock-free.
- * Cost      as haft_reserve_many(), and the copy.
+ * Cost      O(count): the copies, and no atomic read-modify-write; one or two shared ones in a
+ *           batch (up to 128).
  */
 size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
                         haft_status *why);
@@ -5405,13 +5346,6 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
                     haft_free_front(worker.worker, name##_view_untyped(worker.view), id.id))
 
 #define HAFT_TYPED_MANY(name)                                                                      \
-    HAFT_TYPED_CALL(                                                                               \
-        size_t, name##_reserve_many,                                                               \
-        (name##_worker worker, name##_id * ids, name##_object * *objects, size_t count,            \
-         haft_status * why),                                                                       \
-        haft_reserve_many(worker.worker, &ids->id, (void **)(void *)objects, count, why))          \
-    HAFT_TYPED_DO(name##_publish_many, (name##_worker worker, const name##_id *ids, size_t count), \
-                  haft_publish_many(worker.worker, &ids->id, count))                               \
     HAFT_TYPED_CALL(size_t, name##_insert_many,                                                    \
                     (name##_worker worker, const name##_object *objects, name##_id *ids,           \
                      size_t count, haft_status *why),                                              \
@@ -5617,7 +5551,7 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  *                                              the library is not of the headers' version
  *   name_worker_close(worker)
  *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
- *   name_free; name_reserve_many, name_publish_many, name_insert_many, name_free_many
+ *   name_free; name_insert_many, name_free_many
  *
  *   name_cursor { cursor }: name_cursor_over, name_cursor_next; name_scan
  *   name_table_reserve, _publish, _abort, _insert, _free: without a worker
