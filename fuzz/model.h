@@ -48,7 +48,6 @@ struct model {
     uint64_t moment;
 
     /* shared */
-    bool is_exact;
     uint64_t aside_end; /* indices below it are for restoring */
     uint64_t pins;      /* of all objects */
 

@@ -96,7 +96,7 @@ static struct values values_from(const uint8_t *data)
         .keep_order = flags[0] & 8,
         .pins = flags[0] & 16,
         .growth_step = flags[0] & 32 ? 0 : flags[1],
-        .exact_capacity = flags[2] & 1,
+        .has_pinned_type = flags[2] & 1,
         .on_fill = flags[2] & 2 ? on_fill : NULL,
         .random_first_generation = flags[2] & 4,
         .gives_flavour = flags[2] & 8,
@@ -353,7 +353,6 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
         .on_fill = values->on_fill,
         .wrap = values->wrap,
         .pins = values->pins,
-        .exact_capacity = values->exact_capacity,
         .restore_range = values->restore_range,
         .waiting_bytes = values->waiting_bytes,
         .never_wait = values->never_wait,
@@ -376,7 +375,7 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
 /* A type of 24 bytes for the options of a table that is opened for it. */
 static uint64_t try_type(const struct values *values)
 {
-    const bool has_pins = values->exact_capacity;
+    const bool has_pins = values->has_pinned_type;
     const haft_type type = {24, 8, has_pins ? 40 : 32, has_pins};
     size_t object_size = (size_t)values->object_size;
     size_t object_alignment = (size_t)values->object_alignment;

@@ -14,7 +14,7 @@ struct values {
     uint64_t capacity, object_size, object_alignment, tag, first_generation, min_free;
     haft_layout layout;
     unsigned reuse;
-    bool wrap, keep_order, pins, exact_capacity, random_first_generation, never_wait;
+    bool wrap, keep_order, pins, has_pinned_type, random_first_generation, never_wait;
     uint64_t growth_step, restore_range, warn_at, waiting_bytes;
     haft_on_fill *on_fill;
 

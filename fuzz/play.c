@@ -312,7 +312,6 @@ static struct setup setup_from(const uint8_t *bytes)
         .keep_order = bytes[5] & 16,
         .nested = bytes[6] & 1 ? bytes[6] : 0,
         .pins = bytes[11] & 1,
-        .exact_capacity = bytes[11] & 2,
         .restore_range = ranges[bytes[11] >> 2 & 7],
         .growth_step = bytes[7] < 128   ? 0
                        : bytes[7] < 160 ? HAFT_PACKED_FIXED
@@ -382,13 +381,13 @@ static void tell_setup(const struct play *play)
     tell(play,
          "open %s clock=%d layout=%u+%u+%u capacity=%llu size=%zu align=%zu tag=%llu "
          "first=%llu fifo=%d min_free=%llu wrap=%d destroy=%d keep_order=%d step=%llx "
-         "nested=%u pins=%d exact=%d range=%llu",
+         "nested=%u pins=%d range=%llu",
          kinds[setup->kind].name, (int)setup->clock, setup->layout.index_bits,
          setup->layout.generation_bits, setup->layout.tag_bits, (unsigned long long)setup->capacity,
          setup->object_size, setup->object_alignment, (unsigned long long)setup->tag,
          (unsigned long long)setup->first_generation, setup->reuse == HAFT_REUSE_FIFO,
          (unsigned long long)setup->min_free, setup->wrap, setup->destroys, setup->keep_order,
-         (unsigned long long)setup->growth_step, setup->nested, setup->pins, setup->exact_capacity,
+         (unsigned long long)setup->growth_step, setup->nested, setup->pins,
          (unsigned long long)setup->restore_range);
 }
 

@@ -32,8 +32,7 @@ struct setup {
     bool wrap;
     bool destroys; /* on_destroy, on_reclaim are given */
     bool keep_order;
-    bool pins;           /* local, shared */
-    bool exact_capacity; /* these three: shared, and opened as such */
+    bool pins; /* local, shared */
     uint64_t restore_range;
     uint8_t nested; /* what callbacks do; 0: look only */
 };

@@ -108,7 +108,6 @@ void shared_took(struct play *play, haft_id id)
     const struct slot *slot = &model->slots[index];
 
     must_be(index >= model->aside_end && index < model->limit, "the index is in range");
-    must_be(!model->is_exact || shared_taken(model) < model->capacity, "the capacity is exact");
     if (slot->state == RETIRED) {
         must_be(slot->pins == 0, "a pinned object's slot is not reused");
         must_be(slot->ended <= shared_horizon(play),

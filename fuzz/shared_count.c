@@ -29,21 +29,18 @@ static uint64_t count_aside(const struct model *model, enum slot_state state)
     return found;
 }
 
-/* Live and reserved; with an exact capacity restored objects count as well. */
+/* Live and reserved, without restored objects. */
 uint64_t shared_taken(const struct model *model)
 {
-    const uint64_t all = model->counts[LIVE] + model->counts[TAKEN];
-
-    return model->is_exact ? all : all - count_aside(model, LIVE);
+    return model->counts[LIVE] + model->counts[TAKEN] - count_aside(model, LIVE);
 }
 
 bool shared_is_full(const struct model *model, uint64_t more)
 {
-    const uint64_t taken =
-        model->counts[LIVE] + model->counts[TAKEN] - count_aside(model, LIVE) + more;
+    const uint64_t taken = shared_taken(model);
 
-    return shared_taken(model) >= model->capacity ||
-           taken + shared_worn(model, model->aside_end) >= model->capacity;
+    return taken >= model->capacity ||
+           taken + more + shared_worn(model, model->aside_end) >= model->capacity;
 }
 
 void shared_check_refusal(struct play *play, haft_status said, bool waited)
@@ -52,8 +49,7 @@ void shared_check_refusal(struct play *play, haft_status said, bool waited)
     const bool may_be_elsewhere = model->counts[RETIRED] != 0 || play->depth != 0 ||
                                   (play->workers[0] != NULL && play->workers[1] != NULL);
     /* A floor only, and objects restored and freed make the count too low. */
-    const bool is_blurred =
-        !model->is_exact && count_aside(model, RETIRED) + count_aside(model, ENDING) != 0;
+    const bool is_blurred = count_aside(model, RETIRED) + count_aside(model, ENDING) != 0;
 
     if (said == HAFT_FULL) {
         must_be(shared_is_full(model, 0), "the capacity is a floor");

@@ -208,7 +208,6 @@ void shared_open(struct play *play)
         .first_generation = setup->first_generation,
         .wrap = setup->wrap,
         .pins = setup->pins,
-        .exact_capacity = setup->exact_capacity,
         .restore_range = setup->restore_range,
         .on_reclaim = setup->destroys ? on_reclaim : NULL,
         .reclaim_arg = play,
@@ -216,7 +215,6 @@ void shared_open(struct play *play)
 
     open_domain(play);
     must_answer(haft_table_open(play->domain, &options, &play->table), HAFT_OK, "table_open");
-    play->model.is_exact = setup->exact_capacity;
     play->model.aside_end = HAFT_FIRST_INDEX + setup->restore_range;
     begin_sharing(play);
 }
@@ -282,7 +280,6 @@ static void take_back(struct play *play)
     play->setup.destroys = play->setup.destroys && was_local;
     model->is_fifo = was_local && play->setup.reuse == HAFT_REUSE_FIFO;
     model->min_free = was_local ? model->min_free : 0;
-    model->is_exact = false; /* what it is when it is shared again */
     model->aside_end = HAFT_FIRST_INDEX;
     model->used = HAFT_FIRST_INDEX;
     haft_local_for_each_slot(play->local, count_slot, model);

@@ -34,8 +34,6 @@ static haft_status expected_of(struct play *play, haft_id id, haft_status *may)
     struct model *model = &play->model;
     const haft_status fields = model_chosen_fields(model, id, model->aside_end);
     const uint64_t asked = haft_id_generation(model->layout, id);
-    const bool is_full =
-        model->is_exact && model->counts[LIVE] + model->counts[TAKEN] >= model->capacity;
 
     *may = fields;
     if (fields != HAFT_OK) {
@@ -52,7 +50,7 @@ static haft_status expected_of(struct play *play, haft_id id, haft_status *may)
     if (asked < slot->generation) {
         return *may = HAFT_STALE;
     }
-    *may = is_full ? HAFT_FULL : HAFT_OK;
+    *may = HAFT_OK;
     if (slot->state == RETIRED || slot->state == ENDING) {
         *may = is_due(play, slot) ? *may : HAFT_BUSY;
         return HAFT_BUSY;

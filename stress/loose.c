@@ -133,7 +133,6 @@ static void open_stage(struct stage *stage)
 {
     const haft_table_options options = {.capacity = BOARD + stage->run.threads,
                                         .object_size = sizeof(struct object),
-                                        .exact_capacity = stage->run.seed % 3 == 0,
                                         .on_reclaim = stage->run.seed % 2 == 0 ? on_reclaim : NULL,
                                         .reclaim_arg = stage};
 

@@ -17,7 +17,6 @@
 #include "concurrent/extra/orphans.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
-#include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/life.h"
@@ -343,5 +342,4 @@ void orphans_collect(haft_table *table)
     close_others(table);
     stats_correct(table, &orphans.stock);
     store_relaxed(OWN, &table->restored, orphans.stock.restored);
-    door_set(table, orphans.stock.live + orphans.stock.reserved);
 }

@@ -87,21 +87,6 @@ static haft_status take_word(const struct slots *slots, haft_id id, atomic_u64 *
     return status;
 }
 
-/* take_word(), with a unit of an exact table, which is counted before the word is touched. */
-static haft_status take_counted(haft_table *table, haft_id id, atomic_u64 *at, uint64_t *before)
-{
-    uint64_t units = 0;
-    haft_status status = table->is_exact ? door_enter(table, 1, &units) : HAFT_OK;
-
-    if (status == HAFT_OK) {
-        status = take_word(&table->slots, id, at, before);
-        if (table->is_exact) {
-            door_settle(table, units, status == HAFT_OK);
-        }
-    }
-    return status;
-}
-
 /* `id` is reserved in its slot, whose word was `before`. */
 static void note_sites(const struct slots *slots, haft_id id, uint64_t before, const void *caller)
 {
@@ -122,7 +107,7 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
     uint64_t before;
 
     status = status == HAFT_OK ? look(worker, id, at) : status;
-    status = status == HAFT_OK ? take_counted(table, id, at, &before) : status;
+    status = status == HAFT_OK ? take_word(slots, id, at, &before) : status;
     if (status == HAFT_OK) {
         count_up(&worker->counters.restore_first_used, before == 0);
         fetch_add_relaxed(COUNT, &table->restored, 1);

@@ -21,7 +21,7 @@ static haft_status take_index(haft_worker *worker, uint64_t *index, struct suppl
     haft_status status = HAFT_OK;
 
     *supply = (struct supply){.count = 1, .is_new = false};
-    if (hand_filling_count(worker) == 0 || worker->table->is_exact) {
+    if (hand_filling_count(worker) == 0) {
         status = supply_find(worker, 1, supply);
     }
     if (status == HAFT_OK) {

@@ -10,7 +10,6 @@
 #include "concurrent/table/census.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
-#include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/released.h"
@@ -233,11 +232,6 @@ static void check_counters(struct census *census)
     check_count(census, "retired slots", stock.retired, census->retired);
     check_count(census, "exhausted slots", stock.exhausted, census->exhausted);
     check_count(census, "restored objects", load_relaxed(OWN, &table->restored), census->restored);
-    if (table->is_exact) {
-        check_count(census, "units at the door", door_committed(table),
-                    census->live + census->reserved);
-        check_count(census, "searches", door_searching(table), 0);
-    }
 }
 
 static void check_descriptors(struct census *census)

@@ -15,7 +15,6 @@
 #ifndef HAFT_CONCURRENT_LIFE_H
 #define HAFT_CONCURRENT_LIFE_H
 
-#include "concurrent/table/door.h"
 #include "concurrent/table/state.h"
 #include "lib/slots/object.h"
 #include <assert.h>
@@ -107,9 +106,6 @@ static inline bool life_give_up(const struct slots *slots, haft_id id)
 /* An object of slot `index` is no longer counted, in tables that count them one by one. */
 static inline void life_uncount(haft_table *table, uint64_t index)
 {
-    if (table->is_exact) {
-        door_leave(table);
-    }
     if (index < table->restore_end) {
         /* Weakened, the free could be missed by a thread that sees this. */
         fetch_add_release(TALLY, &table->restored, UINT64_MAX);

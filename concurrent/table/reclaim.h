@@ -32,7 +32,7 @@ void reclaim_begin(struct reclaim_call *call, const haft_worker *worker);
 /*
  * Take back the slots of a batch that is due; those that may be used again are ready for any
  * worker.  Then a due batch of each table that has refused slots to the callbacks.  The worker's
- * thread, outside callbacks and the door; lock-free, except on_reclaim.
+ * thread, outside callbacks; lock-free, except on_reclaim.
  */
 void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source);
 

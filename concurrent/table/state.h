@@ -159,7 +159,7 @@ typedef bool supplier(haft_worker *worker, struct search *search);
 struct suppliers {
     supplier *in_order[SUPPLIERS_MOST + 1]; /* NULL behind the last */
 
-    /* Outside the door, take back the batch that was taken out.  NULL: none ever is. */
+    /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
     void (*take_back)(haft_worker *worker, struct search *search);
 
     /* supply_shortage(). */
@@ -178,7 +178,6 @@ struct haft_table {
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
-    bool is_exact;        /* the door counts objects live and reserved: see door.h */
     bool is_quick;        /* haft_insert may copy without a call */
     bool sifts;           /* each slot that is taken back is looked at */
     bool never_waits;     /* no quiescent point waits for a grace period */
@@ -192,14 +191,13 @@ struct haft_table {
     uint64_t last_life;
     const char *name; /* behind the struct */
 
-    _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
-    _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */
-    atomic_u64 restored;                      /* objects live in the restore range */
-    atomic_u64 budget;                        /* slots that workers may still hold back */
-    atomic_u64 roster;                        /* address of the worker added last */
-    _Alignas(CACHE_LINE) atomic_u64 door;     /* see door.h */
-    struct depot waiting;                     /* full batches, with their tickets */
-    struct depot ready;                       /* full batches that may be reused at once */
+    _Alignas(CACHE_LINE) atomic_u64 fresh;     /* slots below are used, or in a worker's extent */
+    _Alignas(CACHE_LINE) atomic_u64 shortage;  /* times that a thread found no slot */
+    atomic_u64 restored;                       /* objects live in the restore range */
+    atomic_u64 budget;                         /* slots that workers may still hold back */
+    atomic_u64 roster;                         /* address of the worker added last */
+    _Alignas(CACHE_LINE) struct depot waiting; /* full batches, with their tickets */
+    struct depot ready;                        /* full batches that may be reused at once */
     _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];
     struct counters counters; /* of threads without a worker: they add atomically */
     struct legacy legacy;

@@ -10,7 +10,6 @@
  */
 #include "concurrent/table/stats.h"
 #include "concurrent/clock/callback.h"
-#include "concurrent/table/door.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/roster.h"
 #include <haft/diagnose.h>
@@ -250,16 +249,16 @@ void stats_correct(haft_table *table, const struct stock *found)
 }
 
 /* As haft_fill counts them. */
-static uint64_t in_use(const haft_table *table, const struct lives *lives)
+static uint64_t in_use(const struct lives *lives)
 {
-    return (table->is_exact ? door_committed(table) : taken(lives)) + exhausted(lives);
+    return taken(lives) + exhausted(lives);
 }
 
 static uint64_t most_in_use(const haft_table *table)
 {
     const struct lives lives = most_lives(table);
 
-    return in_use(table, &lives);
+    return in_use(&lives);
 }
 
 void stats_look_at_fill(haft_table *table)
@@ -280,7 +279,7 @@ void stats_look_at_fill(haft_table *table)
     const struct lives lives = fewest_lives(table);
 
     callback_begin();
-    fill_look(fill, seen, table->name, in_use(table, &lives), table->capacity);
+    fill_look(fill, seen, table->name, in_use(&lives), table->capacity);
     callback_end();
 }
 
@@ -305,9 +304,6 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
     /* Slots not taken, exhausted or held back by others come within reach in time. */
     if (taken(&lives) + exhausted(&lives) + others >= slots) {
         return fresh;
-    }
-    if (table->is_exact) {
-        return door_committed(table) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
     }
     return taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }

@@ -14,9 +14,8 @@ struct supply {
 };
 
 /*
- * Up to `most` slots in the filling batch, at least one, for the caller to use; counted at the door
- * of an exact table.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except
- * callbacks.
+ * Up to `most` slots in the filling batch, at least one, for the caller to use.  HAFT_OK, or why
+ * there are none.  The worker's thread; lock-free, except callbacks.
  */
 haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
 

@@ -136,7 +136,7 @@ static uint64_t table_number(void)
 static void open_front(haft_table *table)
 {
     const struct word_format *format = &table->slots.format;
-    const bool is_open = !table->is_exact && table->slots.sites.records == NULL && !asan_is_on();
+    const bool is_open = table->slots.sites.records == NULL && !asan_is_on();
 
     table->used_from = is_open ? 1 : UINT64_MAX;
     table->last_life = is_open ? format->tag | format->generation_mask : 0;
@@ -230,7 +230,6 @@ static haft_status fill_table(haft_table *table, haft_domain *domain,
     table->capacity = options->capacity;
     table->on_reclaim = options->on_reclaim;
     table->reclaim_arg = options->reclaim_arg;
-    table->is_exact = options->exact_capacity;
     table->waiting_bytes = options->waiting_bytes;
     table->never_waits = options->never_wait;
     table->restore_end += options->restore_range;

@@ -120,12 +120,10 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  *             HAFT_OCCUPIED       the slot holds an object, or another caller is restoring one
  *             HAFT_EXHAUSTED      the slot has lived all its generations
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
- *             HAFT_FULL           with exact_capacity: live and reserved objects fill it
  *             HAFT_BUSY           the slot's last object was freed, and waits for its grace period,
  *                                 for a pin, or for a worker to hand on what it freed: try again
  *                                 after haft_worker_quiescent(); inside a callback also one that is
- *                                 due.  With exact_capacity: other calls are searching for the
- *                                 slots of the last objects
+ *                                 due
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
  *           visible to each thread that resolves the id.

@@ -96,7 +96,7 @@ typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *a
  * 4,096.  A worker looks
  * whether the fill has fallen as well when it hands on a batch of freed slots: a fall that lasts
  * for fewer frees than a batch for each open worker may pass unseen, and then brings no further
- * warning.  Restored objects count with exact_capacity only.
+ * warning.  Restored objects do not count.
  */
 typedef struct haft_table_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -107,12 +107,6 @@ typedef struct haft_table_options {
     /* For the slots, if the system has them: 2 MiB at a time, the first with the table.  Faster
      * where the slots of a large table are used in random order: see haft/memory.h. */
     bool huge_pages;
-
-    /* Never more than `capacity` objects live or reserved, restored ones among them.  HAFT_FULL
-     * then means that they fill it (or slots are exhausted), HAFT_BUSY that there are fewer: no
-     * slot is at hand, or other calls search for the last ones.  One more shared counter for each
-     * reserve and free. */
-    bool exact_capacity;
 
     /* Slots for haft_restore() alone, on top of the capacity: indices 4 to restore_range + 3. */
     uint64_t restore_range;

@@ -27,7 +27,6 @@
     FEATURE(large_objects, options->object_size >= 4096)                                           \
     FEATURE(restore_range, options->restore_range != 0)                                            \
     FEATURE(on_fill, options->warn_at != 0)                                                        \
-    FEATURE(exact_capacity, options->exact_capacity != 0)                                          \
     FEATURE(wrap, options->wrap != 0)                                                              \
     FEATURE(pins, options->pins != 0)                                                              \
     FEATURE(sites, options->sites != 0)                                                            \

@@ -32,10 +32,6 @@ void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t c
     if (status == HAFT_FULL && !may_be_full(before)) {
         fail("FULL below the capacity", "%u of %u", before, options->capacity);
     }
-    if (options->exact_capacity && before >= options->capacity && status != HAFT_FULL) {
-        fail("an exact capacity was exceeded", "%u of %u: %s", before, options->capacity,
-             haft_status_name(status));
-    }
 }
 
 static enum call bare_or(const haft_worker *worker, enum call call)

@@ -148,9 +148,7 @@ bool is_last_life(haft_id id)
 
 uint32_t capacity_in_use(void)
 {
-    const uint32_t all = count_in(&play.live) + count_in(&play.reserved);
-
-    return play.plan->options.exact_capacity ? all : all - count_in(&play.live_restored);
+    return count_in(&play.live) + count_in(&play.reserved) - count_in(&play.live_restored);
 }
 
 /* --- lives --- */

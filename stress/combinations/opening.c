@@ -107,7 +107,6 @@ void begin_table(void)
         .first_generation = from->first_generation,
         .wrap = from->wrap,
         .pins = from->pins,
-        .exact_capacity = from->exact_capacity,
         .restore_range = from->restore_range,
         .on_reclaim = from->on_reclaim ? reclaim_callback : NULL,
         .reclaim_arg = &play,

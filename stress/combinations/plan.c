@@ -107,7 +107,6 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
     draw_layout(chance, options, at_once);
     draw_capacity(chance, options, at_once);
     options->object_size = one_in(chance, 12) ? 0 : one_of(chance, sizes, at_once ? 3 : 6);
-    options->exact_capacity = one_in(chance, 3);
     options->wrap = one_in(chance, 4) && (!at_once || has_many_lives(options));
     options->pins = one_in(chance, 3);
     options->sites = one_in(chance, 6);

@@ -131,7 +131,6 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(first_generation)                                                                       \
     OPTION(restore_range)                                                                          \
     OPTION(warn_at)                                                                                \
-    OPTION(exact_capacity)                                                                         \
     OPTION(wrap)                                                                                   \
     OPTION(pins)                                                                                   \
     OPTION(sites)                                                                                  \

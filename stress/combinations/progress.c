@@ -45,14 +45,10 @@ static uint64_t free_aside(void)
 /* How many more a table of this state must take before it may say that it has none. */
 static uint64_t slots_to_be_had(void)
 {
-    const uint64_t capacity = play.plan->options.capacity;
-    const uint64_t used = capacity_in_use();
     const haft_table_stats stats = haft_table_stats_get(play.table);
     const uint64_t aside = free_aside();
-    const uint64_t free = stats.free < aside ? 0 : stats.free - aside;
-    const uint64_t room = used < capacity ? capacity - used : 0;
 
-    return play.plan->options.exact_capacity && room < free ? room : free;
+    return stats.free < aside ? 0 : stats.free - aside;
 }
 
 static struct {

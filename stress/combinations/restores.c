@@ -54,16 +54,14 @@ static bool may_wait(haft_id id)
     return word_in(&play.issued[haft_id_index(play.layout, id)]) != 0;
 }
 
-static bool may_answer(haft_status status, haft_status expected, haft_id id, uint32_t before)
+static bool may_answer(haft_status status, haft_status expected, haft_id id)
 {
     const bool was_recycled = count_in(&play.recycled[haft_id_index(play.layout, id)]) != 0;
 
     if (status == expected || (status == HAFT_EXHAUSTED && was_recycled)) {
         return true;
     }
-    return expected == HAFT_OK && ((status == HAFT_BUSY && may_wait(id)) ||
-                                   (status == HAFT_FULL && play.plan->options.exact_capacity &&
-                                    before >= play.plan->options.capacity));
+    return expected == HAFT_OK && status == HAFT_BUSY && may_wait(id);
 }
 
 void step_restore(struct thread *thread, haft_worker *worker, const struct step *step)
@@ -75,7 +73,6 @@ void step_restore(struct thread *thread, haft_worker *worker, const struct step 
     if (reg == NULL) {
         return;
     }
-    const uint32_t before = capacity_in_use();
     const uint64_t callbacks = word_in(&play.callbacks);
     const haft_status expected = expected_answer(id);
 
@@ -85,13 +82,10 @@ void step_restore(struct thread *thread, haft_worker *worker, const struct step 
 
     end_call(outer);
     if (!play.at_once && !in_callback(thread) && callbacks == word_in(&play.callbacks) &&
-        !may_answer(status, expected, id, before)) {
+        !may_answer(status, expected, id)) {
         expect(status, expected, "haft_restore");
     }
     if (status == HAFT_OK) {
-        if (play.plan->options.exact_capacity) {
-            check_insertion(status, false, before, callbacks);
-        }
         model_issued(reg, id, REGISTER_LIVE);
     } else {
         unclaim_register(reg);

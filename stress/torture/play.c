@@ -105,7 +105,6 @@ static void open_subject(struct play *play, unsigned number)
         .layout = profile->layout,
         .tag = profile->layout.tag_bits != 0 ? number + 1 : 0,
         .pins = has_habit(play, PINS),
-        .exact_capacity = has_habit(play, EXACT),
         .restore_range = has_habit(play, RESTORES) ? RANGE : 0,
         .wrap = has_habit(play, WRAPS),
         .on_reclaim = has_habit(play, RECLAIMS) ? on_reclaim : NULL,

@@ -31,8 +31,6 @@ const struct profile profiles[PROFILES] = {
     {"scan", "scans, and frees of what they visit", 2048, 80, 1, WIDE, SCANS | RECLAIMS,
      COUNT_SCANNED},
     {"batch", "many ids in one call", 1024, 80, 1, WIDE, BATCHES | RECLAIMS, COUNT_REUSED},
-    {"exact", "an exact capacity of 6, wanted by all", 6, 100, 1, WIDE, EXACT | RECLAIMS,
-     COUNT_FULL},
     {"exhaust",
      "7 lives a slot, until all are lived",
      60,

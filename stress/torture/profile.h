@@ -17,7 +17,6 @@ enum habit {
     PINS = 1 << 5,      /* readers pin, hold for long, and let others unpin */
     SCANS = 1 << 6,     /* readers scan, and free some of what they visit */
     BATCHES = 1 << 7,   /* writers use the calls for many ids */
-    EXACT = 1 << 8,     /* the capacity is exact, and wanted by more than it holds */
     EXHAUSTS = 1 << 9,  /* few generations: a play ends when all lives have been lived */
     RECLAIMS = 1 << 10, /* the table has an on_reclaim, which spoils the object */
     TRIMS = 1 << 11,    /* memory is given back while others work; objects are large */

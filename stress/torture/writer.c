@@ -166,12 +166,7 @@ void furnish(struct actor *actor, struct subject *subject, haft_id id, void *obj
     count(actor, COUNT_REUSED, swap(&place->met, 0));
     object_write(object, id);
     poke(&place->board, id.bits);
-    const int64_t others = (int64_t)add(&subject->live, 1);
-
-    if (has_habit(actor->play, EXACT) && others >= (int64_t)subject->capacity) {
-        broken(actor->play, "more is live than the capacity of %llu",
-               (unsigned long long)subject->capacity);
-    }
+    add(&subject->live, 1);
 }
 
 static void publish(struct actor *actor, struct subject *subject, haft_id id, bool as_stranger)
@@ -236,8 +231,7 @@ static void told_full(struct actor *actor, const struct subject *subject)
 
     count(actor, COUNT_FULL, 1);
     actor->refused++;
-    if (play->profile->tables == 1 && !has_habit(play, EXACT) && !has_habit(play, EXHAUSTS) &&
-        !has_habit(play, PINS)) {
+    if (play->profile->tables == 1 && !has_habit(play, EXHAUSTS) && !has_habit(play, PINS)) {
         broken(play, "full, with at least %llu of %llu slots free", (unsigned long long)actor->debt,
                (unsigned long long)subject->capacity);
     }
@@ -360,7 +354,7 @@ void writer_step(struct actor *actor)
     if (actor->debt == 0 || (exhausts && one_in(&actor->chance, 4))) {
         free_some(actor);
     }
-    if (actor->debt != 0 || (has_habit(actor->play, EXACT) && one_in(&actor->chance, 2))) {
+    if (actor->debt != 0) {
         insert_some(actor);
     }
     if (one_in(&actor->chance, 4)) {

@@ -106,7 +106,7 @@ static haft_domain *open_domain(haft_domain_options options)
 
 static void set_up(struct setting setting, const haft_table_options *options)
 {
-    const haft_table_options one = {.capacity = 1, .exact_capacity = true};
+    const haft_table_options one = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 32, 0)};
     const haft_local_options local = {.capacity = 10};
 
     reach.has_waits = setting.clock == HAFT_CLOCK_CALLER;
@@ -121,11 +121,12 @@ static void set_up(struct setting setting, const haft_table_options *options)
     assert_status(haft_local_open(&local, &reach.local), HAFT_OK);
 }
 
-/* Both slots wait for a grace period. */
+/* All slots wait for a grace period. */
 static void use_up(void)
 {
-    must(haft_free(reach.inserter, insert(reach.inserter)) == HAFT_OK);
-    must(haft_free(reach.inserter, insert(reach.inserter)) == HAFT_OK);
+    for (int i = 0; i < 4; i++) {
+        must(haft_free(reach.inserter, insert(reach.inserter)) == HAFT_OK);
+    }
 }
 
 static void tear_down(void)

@@ -454,15 +454,15 @@ Test(cpp_table, full_table_makes_no_object)
     const haft::domain domain = frames();
     haft_table_options options = {};
 
-    options.capacity = 2;
-    options.exact_capacity = true;
+    options.capacity = 4;
+    options.layout = HAFT_LAYOUT_OF(3, 32, 0);
     auto numbers = haft::table<counted>::open(domain, options);
     auto worker = numbers->open_worker();
-    cr_assert(worker->emplace(1) && worker->emplace(2));
-    expect_status(worker->emplace(3).status(), HAFT_FULL);
-    expect_status(worker->emplace_wait(3).status(), HAFT_FULL);
-    expect_status(numbers->emplace(3).status(), HAFT_FULL);
-    cr_expect_eq(counted::made, 2);
+    cr_assert(worker->emplace(1) && worker->emplace(2) && worker->emplace(3) && worker->emplace(4));
+    expect_status(worker->emplace(5).status(), HAFT_FULL);
+    expect_status(worker->emplace_wait(5).status(), HAFT_FULL);
+    expect_status(numbers->emplace(5).status(), HAFT_FULL);
+    cr_expect_eq(counted::made, 4);
 }
 
 Test(cpp_table, owning_arguments_are_moved_into_the_object)

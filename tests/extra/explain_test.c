@@ -38,34 +38,35 @@ static const char *of_packed(const haft_packed *packed, haft_status status)
 
 #define expect_text(actual, expected) cr_expect(eq(str, (char *)(actual), expected))
 
-static const haft_table_options exact = {
-    .name = "players", .capacity = 4096, .object_size = 24, .exact_capacity = true};
+/* As many slots as the capacity. */
+static const haft_table_options tight = {
+    .name = "players", .capacity = 4092, .object_size = 24, .layout = HAFT_LAYOUT_OF(12, 32, 0)};
 
 TEST_ON_EACH_CLOCK(explain, full_names_the_table_and_what_is_in_it)
 {
-    struct shared shared = open_shared(*setting, &exact);
+    struct shared shared = open_shared(*setting, &tight);
     haft_id id;
 
     for (int i = 0; i < 4000; i++) {
         insert(shared.worker);
     }
-    for (int i = 0; i < 96; i++) {
+    for (int i = 0; i < 92; i++) {
         assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
     }
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
     expect_text(of_table(shared.table, HAFT_FULL),
-                "players: full: capacity 4,096; 4,000 live, 96 reserved");
+                "players: full: capacity 4,092; 4,000 live, 92 reserved");
     close_shared(&shared);
 }
 
 Test(explain, full_of_live_objects_names_nothing_else)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &exact);
+    struct shared shared = open_shared(MEMB_CALLER, &tight);
 
-    for (int i = 0; i < 4096; i++) {
+    for (int i = 0; i < 4092; i++) {
         insert(shared.worker);
     }
-    expect_text(of_table(shared.table, HAFT_FULL), "players: full: capacity 4,096; 4,096 live");
+    expect_text(of_table(shared.table, HAFT_FULL), "players: full: capacity 4,092; 4,092 live");
     close_shared(&shared);
 }
 
@@ -232,7 +233,7 @@ Test(explain, no_memory_says_how_much_there_was)
 
 Test(explain, other_statuses_get_name_and_text)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &exact);
+    struct shared shared = open_shared(MEMB_CALLER, &tight);
 
     expect_text(of_table(shared.table, HAFT_STALE), "players: the object has been freed");
     close_shared(&shared);
@@ -402,7 +403,7 @@ Test(explain, in_use_leaves_out_workers_that_close_with_the_table)
 
 Test(explain, in_use_without_pins_and_workers_is_a_call_under_way)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &exact);
+    struct shared shared = open_shared(MEMB_CALLER, &tight);
 
     assert_status(haft_worker_close(shared.worker), HAFT_OK);
     expect_text(of_table(shared.table, HAFT_IN_USE),

@@ -1,5 +1,5 @@
 /*
- * Where features meet: an exact capacity and an on_reclaim that restores, an implicit worker and
+ * Where features meet: an implicit worker and
  * the clock, trim and the order of batches.  Each of these was a fault of 0.1.
  */
 #include "tests/support.h"
@@ -79,50 +79,11 @@ Test(seams, trim_leaves_slots_that_are_due_within_reach)
     close_shared(&shared);
 }
 
-/* --- exact capacities, restore ranges and pins --- */
+/* --- restore ranges and pins --- */
 
 #define CHOSEN ((haft_layout){4, 20, 0, 0})
 
-static haft_worker *restorer; /* NULL: not now */
 static haft_id chosen;
-
-static void restore_chosen(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)arg;
-    if (worker != NULL && restorer != NULL) {
-        assert_status(haft_restore(restorer, chosen, NULL), HAFT_OK);
-        restorer = NULL;
-    }
-}
-
-Test(seams, insertion_that_an_exact_capacity_refuses_keeps_no_slot)
-{
-    const haft_table_options options = {.capacity = 10,
-                                        .restore_range = 2,
-                                        .exact_capacity = true,
-                                        .object_size = 8,
-                                        .layout = CHOSEN,
-                                        .on_reclaim = restore_chosen};
-
-    shared = open_shared_on(&frame_clock, &options);
-    haft_worker *other = open_worker(shared.table);
-    haft_id id;
-
-    must(insert_all(0) == 10);
-    free_some(shared.worker, 0, 2, 1);
-    must(haft_domain_tick(shared.domain) == HAFT_OK);
-    insert(other); /* 9 of 10 */
-    chosen = haft_id_pack(CHOSEN, HAFT_FIRST_INDEX, 1, 0);
-    restorer = other; /* 10 of 10, while the other one is taken back */
-    assert_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
-    assert_status(haft_free(other, chosen), HAFT_OK);
-
-    expect_status(haft_insert(other, NULL, &id), HAFT_OK);
-    must(haft_worker_close(other) == HAFT_OK);
-    close_shared(&shared);
-}
 
 Test(seams, freed_and_pinned_object_of_the_restore_range_does_not_make_a_full_table_busy)
 {

@@ -396,13 +396,12 @@ Test(fill, leaves_the_reservation_that_told_it_its_slot)
 
 /* --- the shared table: by batches --- */
 
-static void open_table(uint64_t capacity, uint64_t warn_at, bool is_exact)
+static void open_table(uint64_t capacity, uint64_t warn_at)
 {
     const haft_table_options options = {
         .name = "players",
         .capacity = capacity,
         .object_size = 8,
-        .exact_capacity = is_exact,
         .restore_range = 10,
         .warn_at = warn_at,
         .on_fill = note,
@@ -434,7 +433,7 @@ Test(fill, of_a_shared_table_is_told_within_a_batch_of_each_worker)
 {
     haft_worker *workers[4];
 
-    open_table(20000, 10000, false);
+    open_table(20000, 10000);
     workers[0] = seen.shared.worker;
     for (int i = 1; i < 4; i++) {
         workers[i] = open_worker(seen.shared.table);
@@ -456,7 +455,7 @@ Test(fill, of_a_shared_table_is_told_again_only_after_it_fell)
 {
     static haft_id ids[12000];
 
-    open_table(20000, 10000, false);
+    open_table(20000, 10000);
     for (int i = 0; i < 12000; i++) {
         ids[i] = insert(seen.shared.worker);
     }
@@ -487,7 +486,7 @@ Test(fill, of_a_shared_table_is_told_again_however_few_insertions_its_fall_laste
 {
     static haft_id ids[10000];
 
-    open_table(20000, 100, false);
+    open_table(20000, 100);
     for (int round = 1; round < 20; round++) {
         for (int i = 0; i < 10000; i++) {
             ids[i] = insert(seen.shared.worker);
@@ -508,7 +507,7 @@ Test(fill, of_a_shared_table_is_told_again_where_only_frees_can_see_its_fall)
 {
     static haft_id ids[257]; /* a batch of 128 has just been begun */
 
-    open_table(20000, 100, false);
+    open_table(20000, 100);
     for (int round = 1; round < 3; round++) {
         for (int i = 0; i < 257; i++) {
             ids[i] = insert(seen.shared.worker);
@@ -525,7 +524,7 @@ Test(fill, without_a_worker_is_told_with_the_object_that_reaches_it)
 {
     haft_id id;
 
-    open_table(CAPACITY, 10, false);
+    open_table(CAPACITY, 10);
     for (int i = 1; i <= 12; i++) {
         assert_status(haft_insert_unregistered(seen.shared.table, NULL, &id), HAFT_OK);
         cr_expect(eq(int, seen.calls, i >= 10));
@@ -552,7 +551,7 @@ static void expect_meanwhile(uint64_t live, uint64_t reserved)
 
 static void open_and_note_slots(void)
 {
-    open_table(CAPACITY, 1, false);
+    open_table(CAPACITY, 1);
     seen.act = note_slots;
 }
 
@@ -600,7 +599,7 @@ Test(fill, is_told_with_no_lock_held)
     haft_id id;
 
     for (uint64_t mark = 1; mark <= 10; mark++) {
-        open_table(CAPACITY, mark, false);
+        open_table(CAPACITY, mark);
         seen.act = insert_on_another_thread;
         for (int i = 0; i < 12; i++) {
             assert_status(haft_insert_unregistered(seen.shared.table, NULL, &id), HAFT_OK);
@@ -624,7 +623,7 @@ static void insert_by_the_same_worker(void)
 
 Test(fill, of_a_shared_table_may_insert_and_free_by_the_same_worker)
 {
-    open_table(5000, 1000, false);
+    open_table(5000, 1000);
     seen.act = insert_by_the_same_worker;
     for (int i = 0; i < 2000; i++) {
         insert(seen.shared.worker);
@@ -642,21 +641,6 @@ Test(fill, of_a_shared_table_may_insert_and_free_by_the_same_worker)
         cr_expect(haft_is_live(seen.shared.view, seen.ids[i]));
     }
     close_shared(&seen.shared);
-}
-
-Test(fill, counts_restored_objects_with_exact_capacity)
-{
-    for (int is_exact = 0; is_exact < 2; is_exact++) {
-        open_table(100, 10, is_exact);
-        for (uint64_t i = 0; i < 10; i++) {
-            const haft_id id = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + i, 1, 0);
-
-            assert_status(haft_restore(seen.shared.worker, id, NULL), HAFT_OK);
-        }
-        insert(seen.shared.worker);
-        cr_expect(eq(int, seen.calls, is_exact));
-        close_shared(&seen.shared);
-    }
 }
 
 Test(fill, goes_with_a_local_table_that_is_shared_and_back)

@@ -53,13 +53,10 @@ static void expect_closed(const haft_table_options *with)
     close_shared(&shared);
 }
 
-Test(front, is_closed_with_an_exact_capacity_and_with_sites)
+Test(front, is_closed_with_sites)
 {
     haft_table_options with = options;
 
-    with.exact_capacity = true;
-    expect_closed(&with);
-    with.exact_capacity = false;
     with.sites = true;
     expect_closed(&with);
 }

@@ -130,12 +130,14 @@ Test(waiting_bytes, counts_pinned_objects_that_were_freed)
 
 Test(waiting_bytes, of_a_full_table_is_no_reason)
 {
-    const haft_table_options options = {
-        .capacity = 100, .object_size = 16, .exact_capacity = true, .waiting_bytes = SLOT};
+    const haft_table_options options = {.capacity = 124,
+                                        .object_size = 16,
+                                        .layout = HAFT_LAYOUT_OF(7, 32, 0),
+                                        .waiting_bytes = SLOT};
     struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_id id;
 
-    for (int n = 0; n < 100; n++) {
+    for (int n = 0; n < 124; n++) {
         insert(shared.worker);
     }
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);

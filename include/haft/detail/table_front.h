@@ -4,8 +4,8 @@
  *
  * haft_insert() and haft_free() for code that knows the size of its objects and the distance of its
  * slots as constants: typed tables (haft/typed.h) use it.  What is not common (no slot or no room
- * in the worker's batches, fresh memory, a slot's last life, an exact capacity, allocation sites)
- * is a call of those two.  So is everything if the library was built with its assertions or with
+ * in the worker's batches, fresh memory, a slot's last life, allocation sites) is a call of those
+ * two.  So is everything if the library was built with its assertions or with
  * AddressSanitizer: then it closes the way in place, and its checks hold for these calls too.
  *
  * Unless a function says otherwise:

@@ -7,7 +7,7 @@ extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case,
     resolve_reuse_late_case, double_free_case, publish_case, reclaim_case;
 extern const struct explored_case insert_many_case, is_live_case, freed_unread_case;
 /* capacity, clock, workers */
-extern const struct explored_case last_slot_case, exact_case, full_case, exhaust_case, ticket_case,
+extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
     drivers_case, drivers_late_case, late_case, wake_case, workers_case, adopt_case, roster_case;
 extern const struct explored_case full_many_case, full_restored_case, full_unregistered_case,
     recycle_case, diagnose_case, returned_case, closing_case, given_up_case;
@@ -32,10 +32,10 @@ extern const struct explored_case round_case, two_depots_case, segment_case, rin
 /* a fork in the middle of anything */
 extern const struct explored_case fork_case, fork_workers_case, fork_lists_case, fork_given_up_case,
     fork_pins_case, fork_trim_case, fork_restore_case, fork_exhausted_case, fork_shared_case;
-/* the door, and the bound; calls without a worker */
-extern const struct explored_case door_case, door_freed_case, door_restored_case, borrow_case,
-    borrow_opened_case, borrow_inside_case, listed_case, bound_case, double_free_front_case,
-    publish_front_case, freed_unread_front_case, bound_drawn_case, full_front_case;
+/* the bound; calls without a worker */
+extern const struct explored_case borrow_case, borrow_opened_case, borrow_inside_case, listed_case,
+    bound_case, double_free_front_case, publish_front_case, freed_unread_front_case,
+    bound_drawn_case, full_front_case;
 /* counts of slots */
 extern const struct explored_case full_exhausted_case, full_given_up_case, full_unused_case,
     fill_given_up_case, fill_twice_case;
@@ -61,7 +61,6 @@ const struct explored_case *const all_cases[] = {
     &publish_case,
     &reclaim_case,
     &last_slot_case,
-    &exact_case,
     &full_case,
     &exhaust_case,
     &ticket_case,
@@ -125,9 +124,6 @@ const struct explored_case *const all_cases[] = {
     &fork_pins_case,
     &fork_trim_case,
     &fork_restore_case,
-    &door_case,
-    &door_freed_case,
-    &door_restored_case,
     &borrow_case,
     &borrow_opened_case,
     &borrow_inside_case,

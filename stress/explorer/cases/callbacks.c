@@ -125,7 +125,7 @@ const struct explored_case two_tables_case = {
 
 static haft_worker *workers_of[2];
 static shared_u64 spawned;
-static shared_u64 live; /* at most one, with an exact capacity */
+static shared_u64 live; /* at most one object at a time */
 
 static void respawn(void *object, haft_id id, haft_worker *worker, void *arg)
 {
@@ -152,8 +152,7 @@ static void respawn(void *object, haft_id id, haft_worker *worker, void *arg)
 
 static void set_up_respawn(void)
 {
-    const struct table_wish wish = {
-        .capacity = 1, .is_exact = true, .generation_bits = 5, .on_reclaim = respawn};
+    const struct table_wish wish = {.capacity = 1, .generation_bits = 5, .on_reclaim = respawn};
 
     open_table(&wish);
     poke(&spawned, 0);

@@ -82,43 +82,6 @@ const struct explored_case last_slot_case = {
     .tear_down = tear_down_last_slot,
 };
 
-/* --- exact: the same with slots beyond the capacity, which is two objects --- */
-
-static void set_up_exact(void)
-{
-    const struct table_wish wish = {.capacity = 2, .is_exact = true};
-
-    open_as(&wish, 1);
-}
-
-static void exact_body(uint32_t thread)
-{
-    haft_id id;
-
-    race_begin();
-    const haft_status status = haft_insert(workers[1 + thread], NULL, &id);
-
-    race_end();
-    require(status == HAFT_OK || status == HAFT_FULL || status == HAFT_BUSY, "an odd answer");
-    add(&inserted, status == HAFT_OK);
-}
-
-static void tear_down_exact(void)
-{
-    require(peek(&inserted) == 1, "one object fits, no more and no fewer");
-    close_all();
-}
-
-const struct explored_case exact_case = {
-    .name = "exact",
-    .invariant =
-        "of two threads that insert into the last place of an exact capacity, one succeeds",
-    .threads = 2,
-    .set_up = set_up_exact,
-    .body = exact_body,
-    .tear_down = tear_down_exact,
-};
-
 /*
  * --- full: three of four slots are taken, at most, since the second thread inserts only when the
  * first has freed; the fourth slot waits for a grace period ---

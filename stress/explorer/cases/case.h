@@ -91,7 +91,6 @@ struct table_wish {
     size_t object_size;      /* 0: struct object's */
     uint8_t index_bits;      /* 0: 3, for 4 slots */
     uint8_t generation_bits; /* 0: 2, for 3 lives of each slot */
-    bool is_exact;           /* the capacity */
     bool is_workers;         /* the workers clock */
     bool is_frame;           /* the frame clock */
     bool has_pins;

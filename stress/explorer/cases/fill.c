@@ -175,7 +175,7 @@ static void close_warning(void)
 static void set_up_fill_given_up(void)
 {
     const haft_table_options exact = {
-        .capacity = 3, .layout = HAFT_LAYOUT_OF(3, 1, 0), .exact_capacity = true, .warn_at = 3};
+        .capacity = 3, .layout = HAFT_LAYOUT_OF(3, 1, 0), .warn_at = 3};
 
     open_warning(exact);
     require_status(haft_reserve(workers[0], &ids[0], NULL), HAFT_OK, "reserving");

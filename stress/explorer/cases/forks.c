@@ -195,12 +195,11 @@ const struct explored_case fork_case = {
     .tear_down = tear_down,
 };
 
-/* --- fork_workers: the same with the workers clock and an exact capacity --- */
+/* --- fork_workers: the same with the workers clock --- */
 
 static void set_up_fork_workers(void)
 {
-    const struct table_wish wish = {
-        .capacity = 2, .is_exact = true, .is_workers = true, .on_reclaim = count_reclaim};
+    const struct table_wish wish = {.capacity = 2, .is_workers = true, .on_reclaim = count_reclaim};
 
     open_with(wish, 1);
     close_worker(workers[0]);
@@ -234,7 +233,7 @@ static void fork_workers_body(uint32_t thread)
 
 const struct explored_case fork_workers_case = {
     .name = "fork_workers",
-    .invariant = "a child counts the objects of an exact capacity, whatever calls were under way",
+    .invariant = "a child counts the objects, whatever calls were under way",
     .threads = 3,
     .set_up = set_up_fork_workers,
     .body = fork_workers_body,
@@ -413,8 +412,7 @@ static void restore_one(haft_worker *worker, uint64_t generation)
 
 static void set_up_fork_restore(void)
 {
-    const struct table_wish wish = {
-        .capacity = 2, .restore_range = 1, .is_exact = true, .on_reclaim = count_reclaim};
+    const struct table_wish wish = {.capacity = 2, .restore_range = 1, .on_reclaim = count_reclaim};
 
     open_with(wish, 1);
     restore_one(workers[0], 1);

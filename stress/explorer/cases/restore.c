@@ -92,8 +92,7 @@ static haft_status restore_as(uint32_t thread)
 
 static void set_up_restore_full(void)
 {
-    const struct table_wish wish = {
-        .capacity = 1, .restore_range = 1, .is_exact = true, .on_reclaim = on_reclaim};
+    const struct table_wish wish = {.capacity = 1, .restore_range = 1, .on_reclaim = on_reclaim};
 
     open_table(&wish);
     for (int i = 0; i < 3; i++) {
