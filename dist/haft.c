@@ -13214,7 +13214,7 @@ typedef bool supplier(haft_worker *worker, struct search *search);
 struct suppliers {
     supplier *in_order[SUPPLIERS_MOST + 1]; /* NULL behind the last */
 
-    /* Outside the door, take back the batch that was taken out.  NULL: none ever is. */
+    /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
     void (*take_back)(haft_worker *worker, struct search *search);
 
     /* supply_shortage(). */
@@ -13233,7 +13233,6 @@ struct haft_table {
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
-    bool is_exact;        /* the door counts objects live and reserved: see door.h */
     bool is_quick;        /* haft_insert may copy without a call */
     bool sifts;           /* each slot that is taken back is looked at */
     bool never_waits;     /* no quiescent point waits for a grace period */
@@ -13247,14 +13246,13 @@ struct haft_table {
     uint64_t last_life;
     const char *name; /* behind the struct */
 
-    _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
-    _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */
-    atomic_u64 restored;                      /* objects live in the restore range */
-    atomic_u64 budget;                        /* slots that workers may still hold back */
-    atomic_u64 roster;                        /* address of the worker added last */
-    _Alignas(CACHE_LINE) atomic_u64 door;     /* see door.h */
-    struct depot waiting;                     /* full batches, with their tickets */
-    struct depot ready;                       /* full batches that may be reused at once */
+    _Alignas(CACHE_LINE) atomic_u64 fresh;     /* slots below are used, or in a worker's extent */
+    _Alignas(CACHE_LINE) atomic_u64 shortage;  /* times that a thread found no slot */
+    atomic_u64 restored;                       /* objects live in the restore range */
+    atomic_u64 budget;                         /* slots that workers may still hold back */
+    atomic_u64 roster;                         /* address of the worker added last */
+    _Alignas(CACHE_LINE) struct depot waiting; /* full batches, with their tickets */
+    struct depot ready;                        /* full batches that may be reused at once */
     _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];
     struct counters counters; /* of threads without a worker: they add atomically */
     struct legacy legacy;
@@ -13404,8 +13402,7 @@ static inline uint32_t hand_open_count(const haft_worker *worker)
 /* Tables whose frees always have more to do than to put a slot into the batch. */
 static inline bool hand_always_looks(const haft_table *table)
 {
-    return table->is_exact || table->slots.sites.records != NULL ||
-           table->restore_end != HAFT_FIRST_INDEX;
+    return table->slots.sites.records != NULL || table->restore_end != HAFT_FIRST_INDEX;
 }
 
 /* A free looks further when the open batch gets as many slots as the batch limit. */
@@ -13454,41 +13451,6 @@ static inline bool hand_add_aborted(haft_worker *worker, uint64_t index)
     worker->look_at -= worker->look_at != 0;
     return load_relaxed(OWN, &worker->counters.freed) >= worker->look_at;
 }
-
-/*
- * concurrent/table/door.h - the door of a table with an exact capacity.
- *
- * One word counts the units of the capacity: committed ones (objects live or reserved) and
- * searching ones (a call looks for a slot).  A unit is searching until its slot is found.  So a
- * call returns HAFT_FULL only while committed units fill the capacity, and a search in vain makes
- * no other call return HAFT_FULL.  No callback runs while a unit is searching.
- *
- * All functions: any thread, lock-free, one read-modify-write; in tables with is_exact only.
- */
-
-/*
- * Up to `most` units search from now on: how many in `*units`, HAFT_OK.  HAFT_FULL if committed
- * units fill the capacity, HAFT_BUSY if those that search do.
- */
-HAFT_INTERNAL haft_status door_enter(haft_table *table, uint64_t most, uint64_t *units);
-
-/* Of `units` that searched, `found` are committed, the others end. */
-HAFT_INTERNAL void door_settle(haft_table *table, uint64_t units, uint64_t found);
-
-/* Enter and settle at once, for slots at hand: up to `most` units are committed. */
-HAFT_INTERNAL haft_status door_pass(haft_table *table, uint64_t most, uint64_t *units);
-
-/* A committed unit ends. */
-HAFT_INTERNAL void door_leave(haft_table *table);
-
-/* A snapshot: committed units. */
-HAFT_INTERNAL uint64_t door_committed(const haft_table *table);
-
-/* A snapshot: units that search; none while no call is under way. */
-HAFT_INTERNAL uint64_t door_searching(const haft_table *table);
-
-/* Set the committed units of a table that no other thread uses. */
-HAFT_INTERNAL void door_set(haft_table *table, uint64_t committed);
 
 /*
  * concurrent/table/life.h - the steps of a slot's life whose order matters, each in one place:
@@ -13592,9 +13554,6 @@ static inline bool life_give_up(const struct slots *slots, haft_id id)
 /* An object of slot `index` is no longer counted, in tables that count them one by one. */
 static inline void life_uncount(haft_table *table, uint64_t index)
 {
-    if (table->is_exact) {
-        door_leave(table);
-    }
     if (index < table->restore_end) {
         /* Weakened, the free could be missed by a thread that sees this. */
         fetch_add_release(TALLY, &table->restored, UINT64_MAX);
@@ -13664,9 +13623,8 @@ struct supply {
 };
 
 /*
- * Up to `most` slots in the filling batch, at least one, for the caller to use; counted at the door
- * of an exact table.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except
- * callbacks.
+ * Up to `most` slots in the filling batch, at least one, for the caller to use.  HAFT_OK, or why
+ * there are none.  The worker's thread; lock-free, except callbacks.
  */
 HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
 
@@ -13701,7 +13659,7 @@ static haft_status take_index(haft_worker *worker, uint64_t *index, struct suppl
     haft_status status = HAFT_OK;
 
     *supply = (struct supply){.count = 1, .is_new = false};
-    if (hand_filling_count(worker) == 0 || worker->table->is_exact) {
+    if (hand_filling_count(worker) == 0) {
         status = supply_find(worker, 1, supply);
     }
     if (status == HAFT_OK) {
@@ -14268,11 +14226,6 @@ static void check_counters(struct census *census)
     check_count(census, "retired slots", stock.retired, census->retired);
     check_count(census, "exhausted slots", stock.exhausted, census->exhausted);
     check_count(census, "restored objects", load_relaxed(OWN, &table->restored), census->restored);
-    if (table->is_exact) {
-        check_count(census, "units at the door", door_committed(table),
-                    census->live + census->reserved);
-        check_count(census, "searches", door_searching(table), 0);
-    }
 }
 
 static void check_descriptors(struct census *census)
@@ -14306,80 +14259,6 @@ HAFT_INTERNAL bool census_is_right(const haft_table *table)
     check_descriptors(&census);
     free(census.places);
     return census.is_right;
-}
-
-/* concurrent/table/door.c */
-
-/*
- * The door of a table with an exact capacity.
- *
- * Edges in this file.
- *   OWN     no other thread uses the table
- *   COUNT   a number; the slots travel in batches
- *   RETRY   the counter, decided by its compare-and-swap.  It carries numbers only
- */
-
-/* Committed units in the upper half, searching ones in the lower. */
-#define COMMITTED_ONE (UINT64_C(1) << 32)
-#define SEARCHING (COMMITTED_ONE - 1)
-
-static uint64_t committed(uint64_t door)
-{
-    return door / COMMITTED_ONE;
-}
-
-/* Up to `most` units come, each of which adds `one`. */
-static haft_status come(haft_table *table, uint64_t most, uint64_t one, uint64_t *units)
-{
-    for (;;) {
-        const uint64_t door = load_relaxed(RETRY, &table->door);
-        const uint64_t inside = committed(door) + (door & SEARCHING);
-
-        if (inside >= table->capacity) {
-            return committed(door) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
-        }
-        const uint64_t room = table->capacity - inside;
-
-        *units = most < room ? most : room;
-        if (cas_relaxed(RETRY, &table->door, door, door + *units * one)) {
-            return HAFT_OK;
-        }
-    }
-}
-
-HAFT_INTERNAL haft_status door_enter(haft_table *table, uint64_t most, uint64_t *units)
-{
-    return come(table, most, 1, units);
-}
-
-HAFT_INTERNAL haft_status door_pass(haft_table *table, uint64_t most, uint64_t *units)
-{
-    return come(table, most, COMMITTED_ONE, units);
-}
-
-HAFT_INTERNAL void door_settle(haft_table *table, uint64_t units, uint64_t found)
-{
-    fetch_add_relaxed(RETRY, &table->door, found * COMMITTED_ONE - units);
-}
-
-HAFT_INTERNAL void door_leave(haft_table *table)
-{
-    fetch_add_relaxed(RETRY, &table->door, UINT64_C(0) - COMMITTED_ONE);
-}
-
-HAFT_INTERNAL uint64_t door_committed(const haft_table *table)
-{
-    return committed(load_relaxed(COUNT, &table->door));
-}
-
-HAFT_INTERNAL uint64_t door_searching(const haft_table *table)
-{
-    return load_relaxed(COUNT, &table->door) & SEARCHING;
-}
-
-HAFT_INTERNAL void door_set(haft_table *table, uint64_t committed_units)
-{
-    store_relaxed(OWN, &table->door, committed_units * COMMITTED_ONE);
 }
 
 /* concurrent/table/fresh.c */
@@ -14578,7 +14457,7 @@ HAFT_INTERNAL void reclaim_begin(struct reclaim_call *call, const haft_worker *w
 /*
  * Take back the slots of a batch that is due; those that may be used again are ready for any
  * worker.  Then a due batch of each table that has refused slots to the callbacks.  The worker's
- * thread, outside callbacks and the door; lock-free, except on_reclaim.
+ * thread, outside callbacks; lock-free, except on_reclaim.
  */
 HAFT_INTERNAL
 void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source);
@@ -16077,16 +15956,16 @@ HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *found)
 }
 
 /* As haft_fill counts them. */
-static uint64_t in_use(const haft_table *table, const struct lives *lives)
+static uint64_t in_use(const struct lives *lives)
 {
-    return (table->is_exact ? door_committed(table) : taken(lives)) + exhausted(lives);
+    return taken(lives) + exhausted(lives);
 }
 
 static uint64_t most_in_use(const haft_table *table)
 {
     const struct lives lives = most_lives(table);
 
-    return in_use(table, &lives);
+    return in_use(&lives);
 }
 
 HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
@@ -16107,7 +15986,7 @@ HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
     const struct lives lives = fewest_lives(table);
 
     callback_begin();
-    fill_look(fill, seen, table->name, in_use(table, &lives), table->capacity);
+    fill_look(fill, seen, table->name, in_use(&lives), table->capacity);
     callback_end();
 }
 
@@ -16133,9 +16012,6 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
     /* Slots not taken, exhausted or held back by others come within reach in time. */
     if (taken(&lives) + exhausted(&lives) + others >= slots) {
         return fresh;
-    }
-    if (table->is_exact) {
-        return door_committed(table) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
     }
     return taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }
@@ -16456,12 +16332,10 @@ HAFT_INTERNAL void suppliers_choose(haft_table *table)
 /* concurrent/table/supply.c */
 
 /*
- * The search for a slot, in rounds: through the door of an exact table, then from supplier to
- * supplier (suppliers.c), until one finds slots.  Slots at hand need no search: they pass the door
- * alone.
+ * The search for a slot, in rounds: from supplier to supplier (suppliers.c), until one finds slots.
  *
  * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
- * out, which ends the round: the search leaves the door, has the batch taken back, and begins anew.
+ * out, which ends the round: the search has the batch taken back, and begins anew.
  */
 
 HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh)
@@ -16483,39 +16357,22 @@ static bool ask_suppliers(haft_worker *worker, struct search *search)
 }
 
 /*
- * One round, with up to `most` units of an exact table.  HAFT_OK: the filling batch has slots, and
- * `*units` search still; or a batch was taken back, and it is time for another round.
+ * One round.  HAFT_OK: the filling batch has slots; or a batch was taken back, and it is time for
+ * another round.
  */
-static haft_status search_round(haft_worker *worker, struct search *search, uint64_t most,
-                                uint64_t *units)
+static haft_status search_round(haft_worker *worker, struct search *search)
 {
-    haft_table *table = worker->table;
-
-    if (table->is_exact) {
-        const haft_status status = door_enter(table, most, units);
-
-        if (status != HAFT_OK) {
-            return status == HAFT_FULL ? status : supply_shortage(worker, status);
-        }
-    }
-    const bool found = ask_suppliers(worker, search);
-
-    if (found && search->due == NULL) {
-        return HAFT_OK;
-    }
-    if (table->is_exact) {
-        door_settle(table, *units, 0);
-        *units = 0;
-    }
-    if (!found) {
+    if (!ask_suppliers(worker, search)) {
         return supply_shortage(worker, search->status);
     }
-    table->suppliers.take_back(worker, search);
+    if (search->due != NULL) {
+        worker->table->suppliers.take_back(worker, search);
+    }
     return HAFT_OK;
 }
 
 /* Until the filling batch has slots: HAFT_OK, or why it has none. */
-static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *units)
+static haft_status search_slots(haft_worker *worker)
 {
     struct search search;
     haft_status status = HAFT_OK;
@@ -16523,49 +16380,22 @@ static haft_status search_slots(haft_worker *worker, uint64_t most, uint64_t *un
     search.has_begun = false;
     search.unpinned = 0;
     while (status == HAFT_OK && hand_filling_count(worker) == 0) {
-        status = search_round(worker, &search, most, units);
+        status = search_round(worker, &search);
     }
     return status;
 }
 
-/* Count up to `*count` slots at hand at the door; `units` search already. */
-static haft_status pass_door(haft_worker *worker, uint64_t units, uint64_t *count)
-{
-    haft_table *table = worker->table;
-
-    if (units != 0) {
-        *count = *count < units ? *count : units;
-        door_settle(table, units, *count);
-        return HAFT_OK;
-    }
-    const haft_status status = door_pass(table, *count, count);
-
-    return status == HAFT_BUSY ? supply_shortage(worker, status) : status;
-}
-
 HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply)
 {
-    uint64_t units = 0;
-    haft_status status;
-
-    const uint64_t batch = worker->table->batch_max; /* what a search finds at most */
-
     supply->is_new = hand_filling_count(worker) == 0;
-    status = supply->is_new ? search_slots(worker, most < batch ? most : batch, &units) : HAFT_OK;
-    if (status != HAFT_OK) {
-        return status;
-    }
-    const uint32_t found = hand_filling_count(worker);
-    uint64_t count = most < found ? most : found;
+    const haft_status status = supply->is_new ? search_slots(worker) : HAFT_OK;
 
-    if (worker->table->is_exact) {
-        status = pass_door(worker, units, &count);
-        if (status != HAFT_OK) {
-            return status;
-        }
+    if (status == HAFT_OK) {
+        const uint32_t found = hand_filling_count(worker);
+
+        supply->count = most < found ? (uint32_t)most : found;
     }
-    supply->count = (uint32_t)count;
-    return HAFT_OK;
+    return status;
 }
 
 /*
@@ -16720,7 +16550,7 @@ static uint64_t table_number(void)
 static void open_front(haft_table *table)
 {
     const struct word_format *format = &table->slots.format;
-    const bool is_open = !table->is_exact && table->slots.sites.records == NULL && !asan_is_on();
+    const bool is_open = table->slots.sites.records == NULL && !asan_is_on();
 
     table->used_from = is_open ? 1 : UINT64_MAX;
     table->last_life = is_open ? format->tag | format->generation_mask : 0;
@@ -16815,7 +16645,6 @@ static haft_status fill_table(haft_table *table, haft_domain *domain,
     table->capacity = options->capacity;
     table->on_reclaim = options->on_reclaim;
     table->reclaim_arg = options->reclaim_arg;
-    table->is_exact = options->exact_capacity;
     table->waiting_bytes = options->waiting_bytes;
     table->never_waits = options->never_wait;
     table->restore_end += options->restore_range;
@@ -18525,7 +18354,6 @@ HAFT_INTERNAL void orphans_collect(haft_table *table)
     close_others(table);
     stats_correct(table, &orphans.stock);
     store_relaxed(OWN, &table->restored, orphans.stock.restored);
-    door_set(table, orphans.stock.live + orphans.stock.reserved);
 }
 
 /* concurrent/extra/pin.c */
@@ -18809,21 +18637,6 @@ static haft_status take_word(const struct slots *slots, haft_id id, atomic_u64 *
     return status;
 }
 
-/* take_word(), with a unit of an exact table, which is counted before the word is touched. */
-static haft_status take_counted(haft_table *table, haft_id id, atomic_u64 *at, uint64_t *before)
-{
-    uint64_t units = 0;
-    haft_status status = table->is_exact ? door_enter(table, 1, &units) : HAFT_OK;
-
-    if (status == HAFT_OK) {
-        status = take_word(&table->slots, id, at, before);
-        if (table->is_exact) {
-            door_settle(table, units, status == HAFT_OK);
-        }
-    }
-    return status;
-}
-
 /* `id` is reserved in its slot, whose word was `before`. */
 static void note_sites(const struct slots *slots, haft_id id, uint64_t before, const void *caller)
 {
@@ -18844,7 +18657,7 @@ static haft_status restore(haft_worker *worker, haft_id id, const void *object, 
     uint64_t before;
 
     status = status == HAFT_OK ? look(worker, id, at) : status;
-    status = status == HAFT_OK ? take_counted(table, id, at, &before) : status;
+    status = status == HAFT_OK ? take_word(slots, id, at, &before) : status;
     if (status == HAFT_OK) {
         count_up(&worker->counters.restore_first_used, before == 0);
         fetch_add_relaxed(COUNT, &table->restored, 1);

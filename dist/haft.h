@@ -67,27 +67,27 @@
  *     haft/view.h        533  resolving ids: what every table has in common
  *     haft/domain.h     1286  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1643  the handle table that all threads share, and its workers
- *     haft/local.h      2106  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2510  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/local.h      2100  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2504  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2856  visiting the live objects of a shared table
- *     haft/pin.h        2971  holding on to an object beyond a read section
- *     haft/share.h      3023  hand a local table over to all threads, and back
- *     haft/side.h       3142  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3388  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2850  visiting the live objects of a shared table
+ *     haft/pin.h        2965  holding on to an object beyond a read section
+ *     haft/share.h      3017  hand a local table over to all threads, and back
+ *     haft/side.h       3134  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3380  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3604  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3596  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3758  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3750  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4282  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4274  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3971  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5411  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3963  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5403  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5592  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5584  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       789  a grace period that the program brings: a foreign clock
  *
@@ -1713,7 +1713,7 @@ typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *a
  * 4,096.  A worker looks
  * whether the fill has fallen as well when it hands on a batch of freed slots: a fall that lasts
  * for fewer frees than a batch for each open worker may pass unseen, and then brings no further
- * warning.  Restored objects count with exact_capacity only.
+ * warning.  Restored objects do not count.
  */
 typedef struct haft_table_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -1724,12 +1724,6 @@ typedef struct haft_table_options {
     /* For the slots, if the system has them: 2 MiB at a time, the first with the table.  Faster
      * where the slots of a large table are used in random order: see haft/memory.h. */
     bool huge_pages;
-
-    /* Never more than `capacity` objects live or reserved, restored ones among them.  HAFT_FULL
-     * then means that they fill it (or slots are exhausted), HAFT_BUSY that there are fewer: no
-     * slot is at hand, or other calls search for the last ones.  One more shared counter for each
-     * reserve and free. */
-    bool exact_capacity;
 
     /* Slots for haft_restore() alone, on top of the capacity: indices 4 to restore_range + 3. */
     uint64_t restore_range;
@@ -3123,12 +3117,10 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
  *             HAFT_OCCUPIED       the slot holds an object, or another caller is restoring one
  *             HAFT_EXHAUSTED      the slot has lived all its generations
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
- *             HAFT_FULL           with exact_capacity: live and reserved objects fill it
  *             HAFT_BUSY           the slot's last object was freed, and waits for its grace period,
  *                                 for a pin, or for a worker to hand on what it freed: try again
  *                                 after haft_worker_quiescent(); inside a callback also one that is
- *                                 due.  With exact_capacity: other calls are searching for the
- *                                 slots of the last objects
+ *                                 due
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
  *           visible to each thread that resolves the id.
@@ -5013,8 +5005,8 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
  *
  * haft_insert() and haft_free() for code that knows the size of its objects and the distance of its
  * slots as constants: typed tables (haft/typed.h) use it.  What is not common (no slot or no room
- * in the worker's batches, fresh memory, a slot's last life, an exact capacity, allocation sites)
- * is a call of those two.  So is everything if the library was built with its assertions or with
+ * in the worker's batches, fresh memory, a slot's last life, allocation sites) is a call of those
+ * two.  So is everything if the library was built with its assertions or with
  * AddressSanitizer: then it closes the way in place, and its checks hold for these calls too.
  *
  * Unless a function says otherwise:
