@@ -89,13 +89,13 @@ haft_allocator haft_allocator_malloc(void);
 /* --- arenas --- */
 
 /* What haft_arena_alloc() aligns to: enough for every basic type. */
-#define HAFT_ARENA_ALIGNMENT ((size_t)16)
+#define HAFT_ARENA_ALIGNMENT HAFT_CAST(size_t, 16)
 
 /* The largest alignment, a huge page. */
-#define HAFT_ARENA_MAX_ALIGNMENT ((size_t)1 << 21)
+#define HAFT_ARENA_MAX_ALIGNMENT (HAFT_CAST(size_t, 1) << 21)
 
 /* Bytes of a caller's buffer that the arena itself needs, at most. */
-#define HAFT_ARENA_OVERHEAD ((size_t)256)
+#define HAFT_ARENA_OVERHEAD HAFT_CAST(size_t, 256)
 
 /* Only what the inline allocation needs; there is more behind it. */
 typedef struct haft_arena {
@@ -179,8 +179,8 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  */
 HAFT_INLINE void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
 {
-    const size_t padding = -(uintptr_t)arena->next & (alignment - 1);
-    const size_t room = (size_t)(arena->limit - arena->next);
+    const size_t padding = -HAFT_BITS(uintptr_t, arena->next) & (alignment - 1);
+    const size_t room = HAFT_CAST(size_t, arena->limit - arena->next);
 
     /* Size 0 is one of the cases for the function: size - 1 is larger than any room. */
     if ((alignment & (alignment - 1)) == 0 && alignment <= HAFT_ARENA_MAX_ALIGNMENT &&

@@ -73,13 +73,13 @@ typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
 int haft_bad_access_format(const haft_bad_access *access, char *text, size_t size);
 
 /*
- * Not for programs: the functions below call these where an id does not resolve.  `slots` is where
+ * Not for programs: the functions below call these where an id does not resolve.  `slot` is where
  * the view has its slots; debug builds assert that they are the table's.
  */
 __attribute__((cold)) void *haft_require_failed(const haft_table *table, haft_id id,
-                                                const void *slots);
+                                                const void *slot);
 __attribute__((cold)) void *haft_local_require_failed(const haft_local *local, haft_id id,
-                                                      const void *slots);
+                                                      const void *slot);
 
 /*
  * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()

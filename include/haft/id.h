@@ -107,7 +107,7 @@ HAFT_INLINE bool haft_id_equal(haft_id a, haft_id b)
 HAFT_INLINE haft_id haft_id_pack(haft_layout layout, uint64_t index, uint64_t generation,
                                  uint64_t tag)
 {
-    const unsigned above = (unsigned)layout.index_bits + layout.generation_bits;
+    const unsigned above = HAFT_CAST(unsigned, layout.index_bits) + layout.generation_bits;
     haft_id id = HAFT_NIL;
 
     if (index > haft_field_max(layout.index_bits) ||
@@ -125,7 +125,7 @@ HAFT_INLINE haft_id haft_id_pack(haft_layout layout, uint64_t index, uint64_t ge
 /* The slot's number. */
 HAFT_INLINE uint32_t haft_id_index(haft_layout layout, haft_id id)
 {
-    return (uint32_t)haft_field_get(id, 0, layout.index_bits);
+    return HAFT_CAST(uint32_t, haft_field_get(id, 0, layout.index_bits));
 }
 
 /* The slot's place, from 0 on: for an array beside a table.  Of HAFT_NIL: 2^32 - 4. */
@@ -143,7 +143,7 @@ HAFT_INLINE uint64_t haft_id_generation(haft_layout layout, haft_id id)
 /* The table's constant bits; 0 in a layout without tag. */
 HAFT_INLINE uint64_t haft_id_tag(haft_layout layout, haft_id id)
 {
-    return haft_field_get(id, (unsigned)layout.index_bits + layout.generation_bits,
+    return haft_field_get(id, HAFT_CAST(unsigned, layout.index_bits) + layout.generation_bits,
                           layout.tag_bits);
 }
 
@@ -153,9 +153,10 @@ HAFT_INLINE uint64_t haft_id_tag(haft_layout layout, haft_id id)
  */
 HAFT_INLINE uint32_t haft_id_to_u32(haft_layout layout, haft_id id)
 {
-    const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
+    const unsigned width =
+        HAFT_CAST(unsigned, layout.index_bits) + layout.generation_bits + layout.tag_bits;
 
-    return width <= 32 && id.bits <= haft_field_max(width) ? (uint32_t)id.bits : 0;
+    return width <= 32 && id.bits <= haft_field_max(width) ? HAFT_CAST(uint32_t, id.bits) : 0;
 }
 
 /* The id that haft_id_to_u32() gave `bits` for. */

@@ -106,8 +106,8 @@ typedef struct haft_packed_slot {
 
 /* What resolving needs.  It stays valid and unchanged until the table is closed. */
 typedef struct haft_dense_view {
-    const haft_packed_slot *slots;
-    uint64_t mask; /* number of slots in address space, a power of two, less one */
+    const haft_packed_slot *slot; /* an array, by index */
+    uint64_t mask;                /* number of slots in address space, a power of two, less one */
     char *objects;
     uint64_t object_size;
 } haft_dense_view;
@@ -158,7 +158,7 @@ uint64_t haft_packed_capacity(const haft_packed *packed);
  */
 HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
 {
-    return haft_load_relaxed(HAFT_EDGE_OWN, &view.slots[id.bits & view.mask].word) == id.bits;
+    return haft_load_relaxed(HAFT_EDGE_OWN, &view.slot[id.bits & view.mask].word) == id.bits;
 }
 
 /*
@@ -171,7 +171,7 @@ HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
  */
 HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
 {
-    const haft_packed_slot *slot = &view.slots[id.bits & view.mask];
+    const haft_packed_slot *slot = &view.slot[id.bits & view.mask];
 
     return haft_load_relaxed(HAFT_EDGE_OWN, &slot->word) == id.bits
                ? view.objects + slot->position * view.object_size
@@ -179,11 +179,11 @@ HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
 }
 
 /*
- * Not for programs: haft_packed_require() calls it where an id does not resolve.  `slots` is where
+ * Not for programs: haft_packed_require() calls it where an id does not resolve.  `slot` is where
  * the view has its slots; debug builds assert that they are the table's.
  */
 __attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed, haft_id id,
-                                                       const void *slots);
+                                                       const void *slot);
 
 /*
  * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
@@ -198,7 +198,7 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
     void *object = haft_packed_resolve(view, id);
 
     return __builtin_expect(object != NULL, 1) ? object
-                                               : haft_packed_require_failed(packed, id, view.slots);
+                                               : haft_packed_require_failed(packed, id, view.slot);
 }
 
 /*

@@ -23,7 +23,7 @@
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from
  * slot to slot is a constant.
  *
- * In a debugger ships.view.slots[17] is the slot of index 17: its word, and the object as the
+ * In a debugger ships.view.slot[17] is the slot of index 17: its word, and the object as the
  * struct it is.  Each function here has a frame, all on the line of its macro, and a step from
  * there goes on into haft's function.  Set breakpoints in that one: in a function of a single line
  * they may stop before its arguments can be read.
@@ -97,7 +97,7 @@
 /*
  * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
  *
- *   name_packed { packed, view }, name_dense_view { slots, mask, objects }
+ *   name_packed { packed, view }, name_dense_view { slot, mask, objects }
  *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
  *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
  *                                        HAFT_BAD_OBJECT_ALIGNMENT
@@ -115,7 +115,7 @@
  */
 #define HAFT_TYPED_PACKED(name)                                                                    \
     typedef struct name##_dense_view {                                                             \
-        const haft_packed_slot *slots;                                                             \
+        const haft_packed_slot *slot;                                                              \
         uint64_t mask;                                                                             \
         name##_object *objects;                                                                    \
     } name##_dense_view;                                                                           \

@@ -48,7 +48,7 @@ typedef struct haft_view {
  */
 #define HAFT_VIEW_EMPTY                                                                            \
     {                                                                                              \
-        (char *)(uintptr_t)haft_no_slots, 1, sizeof(uint64_t)                                      \
+        HAFT_BITS(char *, HAFT_BITS(uintptr_t, haft_no_slots)), 1, sizeof(uint64_t)                \
     }
 
 /* Two slots: ids that are odd lead to an even word, and even ones to an odd word. */
@@ -60,7 +60,8 @@ extern const uint64_t haft_no_slots[2];
  */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
-    return (const haft_atomic_u64 *)(const void *)(view.base + (id.bits & view.mask) * view.stride);
+    return HAFT_CAST(const haft_atomic_u64 *,
+                     HAFT_CAST(const void *, view.base + (id.bits & view.mask) * view.stride));
 }
 
 /*
@@ -81,8 +82,8 @@ HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 {
     char *slot = view.base + (id.bits & view.mask) * view.stride;
-    const uint64_t word =
-        haft_load_acquire(HAFT_EDGE_PUBLISH, (const haft_atomic_u64 *)(const void *)slot);
+    const uint64_t word = haft_load_acquire(
+        HAFT_EDGE_PUBLISH, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
 
     return word == id.bits ? slot + sizeof(uint64_t) : NULL;
 }
@@ -142,11 +143,11 @@ typedef struct haft_ref {
  */
 HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
 {
-    char *object = (char *)haft_resolve(view, id);
+    char *object = HAFT_CAST(char *, haft_resolve(view, id));
     haft_ref ref = {NULL, {0}};
 
     if (object != NULL) {
-        ref.word = (haft_atomic_u64 *)(void *)(object - sizeof(uint64_t));
+        ref.word = HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, object - sizeof(uint64_t)));
         ref.id = id;
     }
     return ref;
@@ -255,8 +256,8 @@ HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
     while (run->left.from < run->left.to) {
         const uint64_t index = run->left.from++;
         char *slot = run->slot;
-        const uint64_t word =
-            haft_load_acquire(HAFT_EDGE_PUBLISH, (const haft_atomic_u64 *)(const void *)slot);
+        const uint64_t word = haft_load_acquire(
+            HAFT_EDGE_PUBLISH, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
 
         run->slot = slot + run->view.stride;
         if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */

@@ -112,7 +112,7 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
     }
     assert(packed->slots.view.stride == sizeof(haft_packed_slot));
     packed->slot = (haft_packed_slot *)(void *)packed->slots.view.base;
-    packed->view.slots = packed->slot;
+    packed->view.slot = packed->slot;
     packed->view.mask = packed->slots.view.mask;
     status = open_arrays(packed);
     if (status != HAFT_OK) {

@@ -40,7 +40,7 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
 
 void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slots)
 {
-    assert(slots == packed->view.slots && "the view is the table's");
+    assert(slots == packed->view.slot && "the view is the table's");
     (void)slots;
     bad_access(&packed->slots, packed->name, id, haft_packed_diagnose(packed, id));
     return NULL;

@@ -23,7 +23,7 @@ struct haft_packed {
     struct slots slots;
     struct reservation memory[PACKED_ARRAYS];
     haft_dense_view view;
-    haft_packed_slot *slot; /* view.slots, to be written */
+    haft_packed_slot *slot; /* view.slot, to be written */
     haft_id *ids;
     uint32_t *dead;  /* slots of dead objects, in order of the kills */
     uint32_t *order; /* two numbers for each position */

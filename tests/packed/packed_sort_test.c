@@ -84,10 +84,10 @@ Test(packed_sort, of_a_full_table_of_whole_pages_writes_nothing_beyond_it)
     static haft_id ids[512];
 
     fill_random(packed, ids, 512, 50, 3);
-    const uint64_t before = haft_load_relaxed(HAFT_EDGE_NONE, &view.slots[0].word);
+    const uint64_t before = haft_load_relaxed(HAFT_EDGE_NONE, &view.slot[0].word);
 
     must(haft_packed_sort(packed, by_key, NULL) == HAFT_OK);
-    cr_expect(eq(u64, haft_load_relaxed(HAFT_EDGE_NONE, &view.slots[0].word), before));
+    cr_expect(eq(u64, haft_load_relaxed(HAFT_EDGE_NONE, &view.slot[0].word), before));
     must_be_sorted(packed, ids, 512);
     packed_close(packed);
 }

@@ -32,7 +32,7 @@ static void expect_same_view(const char *type, haft_view view, haft_view expecte
         const haft_view view = haft_local_view(table.local);                                       \
         for (int i = 0; i < 5; i++) {                                                              \
             must(name##_local_insert(table, NULL, &id) == HAFT_OK);                                \
-            name##_slot *slot = &table.view.slots[id.id.bits & table.view.mask];                   \
+            name##_slot *slot = &table.view.slot[id.id.bits & table.view.mask];                    \
             expect_object(#name, view, id.id, &slot->object, __alignof__(slot->object));           \
             must(name##_resolve(table.view, id) == &slot->object);                                 \
         }                                                                                          \
@@ -143,9 +143,9 @@ Test(typed_fit, options_of_a_packed_table_are_filled_in_or_the_same)
         expect_status(ship_table_open(domain, &(haft_table_options){__VA_ARGS__}, &table),         \
                       expected);                                                                   \
         cr_expect(zero(ptr, local.local));                                                         \
-        cr_expect(zero(ptr, (void *)local.view.slots));                                            \
+        cr_expect(zero(ptr, (void *)local.view.slot));                                             \
         cr_expect(zero(ptr, table.table));                                                         \
-        cr_expect(zero(ptr, (void *)table.view.slots));                                            \
+        cr_expect(zero(ptr, (void *)table.view.slot));                                             \
         assert_status(haft_domain_close(domain), HAFT_OK);                                         \
     } while (0)
 
@@ -202,7 +202,7 @@ static haft_status adopt_ships(haft_local_options options)
     const haft_status status = ship_local_adopt(local, &ships);
 
     cr_expect(eq(ptr, ships.local, status == HAFT_OK ? local : NULL));
-    cr_expect(eq(int, ships.view.slots != NULL, status == HAFT_OK));
+    cr_expect(eq(int, ships.view.slot != NULL, status == HAFT_OK));
     haft_local_close(local);
     return status;
 }

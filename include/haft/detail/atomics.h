@@ -22,6 +22,7 @@
 #ifndef HAFT_DETAIL_ATOMICS_H
 #define HAFT_DETAIL_ATOMICS_H
 
+#include <haft/detail/inline.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -89,21 +90,21 @@ HAFT_C void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value, ha
 HAFT_C bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected, uint64_t desired,
                      haft_order order);
 #else
-static inline uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
+HAFT_ONLY_INLINE uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
 {
     (void)edge;
     return HAFT_LOAD(word, order);
 }
 
-static inline void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                              haft_order order)
+HAFT_ONLY_INLINE void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                 haft_order order)
 {
     (void)edge;
     HAFT_STORE(word, value, order);
 }
 
-static inline bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
-                            uint64_t desired, haft_order order)
+HAFT_ONLY_INLINE bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                               uint64_t desired, haft_order order)
 {
     (void)edge;
     return HAFT_CAS(word, expected, desired, order);
@@ -111,32 +112,32 @@ static inline bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expe
 #endif
 
 /* The word's value. */
-static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
+HAFT_ONLY_INLINE uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
 {
     return haft_load(reason, word, HAFT_ORDER(relaxed));
 }
 
 /* The word's value; what came before the release of it is visible. */
-static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
+HAFT_ONLY_INLINE uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
 {
     return haft_load(edge, word, HAFT_ORDER(acquire));
 }
 
 /* Another value for the word. */
-static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
+HAFT_ONLY_INLINE void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(reason, word, value, HAFT_ORDER(relaxed));
 }
 
 /* Another value for the word; earlier writes are visible to a thread that acquires it. */
-static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
+HAFT_ONLY_INLINE void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(edge, word, value, HAFT_ORDER(release));
 }
 
 /* Compare and swap; if it succeeds, what came before the release of `expected` is visible. */
-static inline bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
-                                    uint64_t desired)
+HAFT_ONLY_INLINE bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                                       uint64_t desired)
 {
     return haft_cas(edge, word, expected, desired, HAFT_ORDER(acquire));
 }

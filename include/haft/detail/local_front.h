@@ -43,18 +43,20 @@ struct haft_local_front {
  * Not for programs: the free slot to be used next is taken, under the id that the caller stores in
  * its word; or NULL.
  */
-static inline haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view, haft_id *id)
+HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view,
+                                                        haft_id *id)
 {
-    struct haft_local_front *front = (struct haft_local_front *)(void *)local;
+    struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
     const uint64_t index = front->head;
 
     if (__builtin_expect(index == 0, 0)) {
         return NULL;
     }
-    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    haft_atomic_u64 *at =
+        HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
     const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
 
-    front->head = (uint32_t)(word & front->index_mask);
+    front->head = HAFT_CAST(uint32_t, word & front->index_mask);
     front->count++;
     id->bits = (word & ~front->index_mask) | index;
     return at;
@@ -64,11 +66,11 @@ static inline haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_vie
  * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is
  * to be done.
  */
-static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
+HAFT_ONLY_INLINE bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
 {
-    struct haft_local_front *front = (struct haft_local_front *)(void *)local;
-    haft_atomic_u64 *at =
-        (haft_atomic_u64 *)(void *)(view.base + (id.bits & view.mask) * view.stride);
+    struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
+    haft_atomic_u64 *at = HAFT_CAST(
+        haft_atomic_u64 *, HAFT_CAST(void *, view.base + (id.bits & view.mask) * view.stride));
     const uint64_t next = id.bits + front->generation_one;
 
     /* After the last life the generation is 0, wherever the sum has gone. */
@@ -77,7 +79,7 @@ static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_
         return false;
     }
     haft_store_relaxed(HAFT_EDGE_OWN, at, (next & ~front->index_mask) | front->head);
-    front->head = (uint32_t)(id.bits & front->index_mask);
+    front->head = HAFT_CAST(uint32_t, id.bits & front->index_mask);
     front->count--;
     return true;
 }
@@ -89,8 +91,8 @@ static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_
  * Returns   as haft_local_insert().
  * Cost      O(1), and the copy.
  */
-static inline haft_status haft_local_insert_front(haft_local *local, haft_view view,
-                                                  const void *object, size_t size, haft_id *id)
+HAFT_ONLY_INLINE haft_status haft_local_insert_front(haft_local *local, haft_view view,
+                                                     const void *object, size_t size, haft_id *id)
 {
     haft_atomic_u64 *at = object != NULL ? haft_local_front_take(local, view, id) : NULL;
 
@@ -110,7 +112,7 @@ static inline haft_status haft_local_insert_front(haft_local *local, haft_view v
  * Returns   as haft_local_free().
  * Progress  wait-free except for on_destroy.
  */
-static inline haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
+HAFT_ONLY_INLINE haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
 {
     return haft_local_front_put(local, view, id) ? HAFT_OK : haft_local_free(local, id);
 }

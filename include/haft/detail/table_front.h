@@ -76,9 +76,10 @@ struct haft_front_slot {
  * haft_worker_has_front - whether the worker is as these headers know it: the library is of their
  * version.
  */
-static inline bool haft_worker_has_front(const haft_worker *worker)
+HAFT_ONLY_INLINE bool haft_worker_has_front(const haft_worker *worker)
 {
-    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    const struct haft_worker_front *front =
+        HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
 
     return front->version == HAFT_TABLE_FRONT;
 }
@@ -87,26 +88,28 @@ static inline bool haft_worker_has_front(const haft_worker *worker)
  * Not for programs: the place of number `count` in a batch.  `from`: the address of the batch, less
  * 4 for each number before its first one.
  */
-static inline uint32_t *haft_front_place(uintptr_t from, uint64_t count)
+HAFT_ONLY_INLINE uint32_t *haft_front_place(uintptr_t from, uint64_t count)
 {
-    return (uint32_t *)(from + (uintptr_t)count * sizeof(uint32_t));
+    return HAFT_BITS(uint32_t *, from + HAFT_CAST(uintptr_t, count) * sizeof(uint32_t));
 }
 
 /*
  * Not for programs: the worker's next slot, which haft_worker_front_put() uses; false: the call
  * must do it.  `used_from`: the worker's member of that name, or the bound of a call.
  */
-static inline bool haft_worker_front_take(const haft_worker *worker, haft_view view,
-                                          uint64_t used_from, struct haft_front_slot *slot)
+HAFT_ONLY_INLINE bool haft_worker_front_take(const haft_worker *worker, haft_view view,
+                                             uint64_t used_from, struct haft_front_slot *slot)
 {
-    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    const struct haft_worker_front *front =
+        HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
     const uint64_t inserted = haft_load_relaxed(HAFT_EDGE_OWN, &front->inserted);
 
     if (__builtin_expect(inserted == front->use_to, 0)) {
         return false;
     }
     const uint64_t index = *haft_front_place(front->use_at, inserted);
-    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    haft_atomic_u64 *at =
+        HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
     const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
 
     if (__builtin_expect(word < used_from, 0)) {
@@ -119,9 +122,10 @@ static inline bool haft_worker_front_take(const haft_worker *worker, haft_view v
 }
 
 /* Not for programs: the object of the slot is there; its id is live. */
-static inline void haft_worker_front_put(haft_worker *worker, struct haft_front_slot slot)
+HAFT_ONLY_INLINE void haft_worker_front_put(haft_worker *worker, struct haft_front_slot slot)
 {
-    struct haft_worker_front *front = (struct haft_worker_front *)(void *)worker;
+    struct haft_worker_front *front =
+        HAFT_CAST(struct haft_worker_front *, HAFT_CAST(void *, worker));
 
     haft_store_release(HAFT_EDGE_TALLY, &front->inserted, slot.inserted + 1);
     /* Weakened, a reader could match the id and read the object's bytes from before. */
@@ -132,12 +136,14 @@ static inline void haft_worker_front_put(haft_worker *worker, struct haft_front_
  * Not for programs: free `id` in place; false, with nothing changed, if the call must do it.
  * `last_life`: the worker's, or the table's where the call was checked.
  */
-static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, uint64_t last_life,
-                                          haft_id id)
+HAFT_ONLY_INLINE bool haft_worker_front_free(haft_worker *worker, haft_view view,
+                                             uint64_t last_life, haft_id id)
 {
-    struct haft_worker_front *front = (struct haft_worker_front *)(void *)worker;
+    struct haft_worker_front *front =
+        HAFT_CAST(struct haft_worker_front *, HAFT_CAST(void *, worker));
     const uint64_t index = id.bits & view.mask;
-    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    haft_atomic_u64 *at =
+        HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
     const uint64_t freed = haft_load_relaxed(HAFT_EDGE_COUNT, &front->freed);
     uint32_t *place = haft_front_place(front->free_at, freed);
 
@@ -153,7 +159,7 @@ static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, u
     if (__builtin_expect(!haft_cas_acquire(HAFT_EDGE_PUBLISH, at, id.bits, next), 0)) {
         return false;
     }
-    *place = (uint32_t)index;
+    *place = HAFT_CAST(uint32_t, index);
     haft_store_relaxed(HAFT_EDGE_COUNT, &front->freed, freed + 1);
     return true;
 }
@@ -166,10 +172,11 @@ static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, u
  * Progress  lock-free.
  * Cost      as haft_insert().
  */
-static inline haft_status haft_insert_front(haft_worker *worker, haft_view view, const void *object,
-                                            size_t size, haft_id *id)
+HAFT_ONLY_INLINE haft_status haft_insert_front(haft_worker *worker, haft_view view,
+                                               const void *object, size_t size, haft_id *id)
 {
-    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    const struct haft_worker_front *front =
+        HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
     struct haft_front_slot slot;
 
     if (__builtin_expect(object == NULL, 0) ||
@@ -199,9 +206,10 @@ static inline haft_status haft_insert_front(haft_worker *worker, haft_view view,
  * Progress  lock-free.
  * Cost      as haft_free().
  */
-static inline haft_status haft_free_front(haft_worker *worker, haft_view view, haft_id id)
+HAFT_ONLY_INLINE haft_status haft_free_front(haft_worker *worker, haft_view view, haft_id id)
 {
-    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    const struct haft_worker_front *front =
+        HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
 
     return haft_worker_front_free(worker, view, front->last_life, id) ? HAFT_OK
                                                                       : haft_free(worker, id);

@@ -26,6 +26,8 @@
 #ifndef HAFT_DETAIL_TSAN_H
 #define HAFT_DETAIL_TSAN_H
 
+#include <haft/detail/inline.h>
+
 #if defined(__SANITIZE_THREAD__)
 #define HAFT_UNDER_TSAN 1
 #elif defined(__has_feature)
@@ -53,21 +55,21 @@ __attribute__((weak, visibility("default"))) char haft_grace_token;
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 
-static inline void haft_note_reader_left(void)
+HAFT_ONLY_INLINE void haft_note_reader_left(void)
 {
     __tsan_release(&haft_grace_token);
 }
 
-static inline void haft_note_grace_elapsed(void)
+HAFT_ONLY_INLINE void haft_note_grace_elapsed(void)
 {
     __tsan_acquire(&haft_grace_token);
 }
 #else
-static inline void haft_note_reader_left(void)
+HAFT_ONLY_INLINE void haft_note_reader_left(void)
 {
 }
 
-static inline void haft_note_grace_elapsed(void)
+HAFT_ONLY_INLINE void haft_note_grace_elapsed(void)
 {
 }
 #endif

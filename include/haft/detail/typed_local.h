@@ -30,8 +30,9 @@ extern "C" {
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_local_open().
  */
-static inline haft_status haft_local_open_typed(haft_type type, const haft_local_options *options,
-                                                haft_local **local)
+HAFT_ONLY_INLINE haft_status haft_local_open_typed(haft_type type,
+                                                   const haft_local_options *options,
+                                                   haft_local **local)
 {
     haft_local_options full;
 
@@ -50,7 +51,7 @@ static inline haft_status haft_local_open_typed(haft_type type, const haft_local
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
  */
-static inline haft_status haft_local_fits(const haft_local *local, haft_type type)
+HAFT_ONLY_INLINE haft_status haft_local_fits(const haft_local *local, haft_type type)
 {
     return haft_type_fits(type, haft_local_view(local), haft_local_object_size(local),
                           haft_local_has_pins(local));
@@ -97,7 +98,8 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
                     haft_local_id_at(local.local, index, &id->id))                                 \
     HAFT_TYPED_CALL(                                                                               \
         name##_object *, name##_local_require, (name##_local local, name##_id id),                 \
-        (name##_object *)haft_local_require(local.local, name##_view_untyped(local.view), id.id))  \
+        HAFT_CAST(name##_object *,                                                                 \
+                  haft_local_require(local.local, name##_view_untyped(local.view), id.id)))        \
     HAFT_TYPED_FUNCTION uint64_t name##_local_for_each(name##_local local, name##_visit *visit,    \
                                                        void *arg)                                  \
     {                                                                                              \
@@ -113,7 +115,7 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
         void *found = NULL;                                                                        \
         const haft_status status = haft_local_reserve_at(local.local, id.id, &found);              \
         if (status == HAFT_OK && object != NULL) {                                                 \
-            *object = (name##_object *)found;                                                      \
+            *object = HAFT_CAST(name##_object *, found);                                           \
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \

@@ -29,8 +29,9 @@ extern "C" {
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_packed_open().
  */
-static inline haft_status haft_packed_open_typed(haft_type type, const haft_packed_options *options,
-                                                 haft_packed **packed)
+HAFT_ONLY_INLINE haft_status haft_packed_open_typed(haft_type type,
+                                                    const haft_packed_options *options,
+                                                    haft_packed **packed)
 {
     haft_packed_options full;
 
@@ -64,7 +65,8 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
                                                                                                    \
     HAFT_TYPED_FUNCTION haft_dense_view name##_dense_view_untyped(name##_dense_view view)          \
     {                                                                                              \
-        haft_dense_view untyped = {view.slots, view.mask, (char *)(void *)view.objects,            \
+        haft_dense_view untyped = {view.slot, view.mask,                                           \
+                                   HAFT_CAST(char *, HAFT_CAST(void *, view.objects)),             \
                                    sizeof(name##_object)};                                         \
         return untyped;                                                                            \
     }                                                                                              \
@@ -74,9 +76,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
         const haft_status status = haft_type_fits_packed(name##_type(), view);                     \
         if (status == HAFT_OK) {                                                                   \
             typed->packed = packed;                                                                \
-            typed->view.slots = view.slots;                                                        \
+            typed->view.slot = view.slot;                                                          \
             typed->view.mask = view.mask;                                                          \
-            typed->view.objects = (name##_object *)(void *)view.objects;                           \
+            typed->view.objects = HAFT_CAST(name##_object *, HAFT_CAST(void *, view.objects));     \
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \
@@ -88,9 +90,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
         return status == HAFT_OK ? name##_packed_adopt(packed, typed) : status;                    \
     }                                                                                              \
     HAFT_TYPED_DO(name##_packed_close, (name##_packed packed), haft_packed_close(packed.packed))   \
-    HAFT_TYPED_CALL(name##_object *, name##_packed_resolve,                                        \
-                    (name##_dense_view view, name##_id id),                                        \
-                    (name##_object *)haft_packed_resolve(name##_dense_view_untyped(view), id.id))  \
+    HAFT_TYPED_CALL(                                                                               \
+        name##_object *, name##_packed_resolve, (name##_dense_view view, name##_id id),            \
+        HAFT_CAST(name##_object *, haft_packed_resolve(name##_dense_view_untyped(view), id.id)))   \
     HAFT_TYPED_CALL(bool, name##_packed_is_live, (name##_dense_view view, name##_id id),           \
                     haft_packed_is_live(name##_dense_view_untyped(view), id.id))                   \
     HAFT_TYPED_CALL(haft_status, name##_packed_diagnose, (name##_packed packed, name##_id id),     \
@@ -104,12 +106,14 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
                     (name##_packed packed, name##_id id, uint64_t * position),                     \
                     haft_packed_position(packed.packed, id.id, position))                          \
     HAFT_TYPED_CALL(name##_object *, name##_packed_require, (name##_packed packed, name##_id id),  \
-                    (name##_object *)haft_packed_require(                                          \
-                        packed.packed, name##_dense_view_untyped(packed.view), id.id))             \
+                    HAFT_CAST(name##_object *,                                                     \
+                              haft_packed_require(packed.packed,                                   \
+                                                  name##_dense_view_untyped(packed.view), id.id))) \
     HAFT_TYPED_CALL(name##_object *, name##_packed_objects, (name##_packed packed),                \
                     packed.view.objects)                                                           \
-    HAFT_TYPED_CALL(const name##_id *, name##_packed_ids, (name##_packed packed),                  \
-                    (const name##_id *)(const void *)haft_packed_ids(packed.packed))               \
+    HAFT_TYPED_CALL(                                                                               \
+        const name##_id *, name##_packed_ids, (name##_packed packed),                              \
+        HAFT_CAST(const name##_id *, HAFT_CAST(const void *, haft_packed_ids(packed.packed))))     \
     HAFT_TYPED_CALL(name##_id, name##_packed_id_in, (name##_packed packed, uint64_t position),     \
                     name##_id_of(haft_packed_id_in(packed.packed, position)))                      \
     HAFT_TYPED_CALL(haft_status, name##_packed_insert,                                             \
@@ -122,9 +126,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
     HAFT_TYPED_FUNCTION int name##_packed_compare_untyped(const void *a, const void *b, void *arg) \
     {                                                                                              \
         const struct name##_packed_comparer *comparer =                                            \
-            (const struct name##_packed_comparer *)arg;                                            \
-        return comparer->compare((const name##_object *)a, (const name##_object *)b,               \
-                                 comparer->arg);                                                   \
+            HAFT_CAST(const struct name##_packed_comparer *, arg);                                 \
+        return comparer->compare(HAFT_CAST(const name##_object *, a),                              \
+                                 HAFT_CAST(const name##_object *, b), comparer->arg);              \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_packed_sort_n(                                          \
         name##_packed packed, uint64_t n,                                                          \
@@ -141,7 +145,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
     }                                                                                              \
     HAFT_TYPED_CALL(haft_status, name##_packed_sort_as,                                            \
                     (name##_packed packed, const name##_id *ids, uint64_t count),                  \
-                    haft_packed_sort_as(packed.packed, (const haft_id *)(const void *)ids, count)) \
+                    haft_packed_sort_as(packed.packed,                                             \
+                                        HAFT_CAST(const haft_id *, HAFT_CAST(const void *, ids)),  \
+                                        count))                                                    \
     HAFT_TYPED_CALL(haft_status, name##_packed_swap,                                               \
                     (name##_packed packed, name##_id a, name##_id b),                              \
                     haft_packed_swap(packed.packed, a.id, b.id))

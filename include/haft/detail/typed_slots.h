@@ -51,7 +51,8 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
 }
 #endif
 
-/* So that no compiler warns of those that a program does not use. */
+/* Static in C++ as well: two files may have typed tables of one name.  Unused, so that no compiler
+ * warns of those that a program does not call. */
 #define HAFT_TYPED_FUNCTION static inline __attribute__((unused))
 
 /* A function that is one call: with a result, and without. */
@@ -73,7 +74,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
         void *found;                                                                               \
         const haft_status status = call;                                                           \
         if (status == HAFT_OK && object != NULL) {                                                 \
-            *object = (name##_object *)found;                                                      \
+            *object = HAFT_CAST(name##_object *, found);                                           \
         }                                                                                          \
         return status;                                                                             \
     }
@@ -95,7 +96,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
  * of these structs in any case.
  */
 #define HAFT_TYPED_WORDS(type, pinned)                                                             \
-    (__alignof__(type) > 8 ? __alignof__(type) / 8 : (size_t)(1 + (pinned)))
+    (__alignof__(type) > 8 ? __alignof__(type) / 8 : HAFT_CAST(size_t, 1 + (pinned)))
 
 #define HAFT_TYPED_SLOTS(name, type, pinned)                                                       \
     typedef type name##_object;                                                                    \
@@ -104,7 +105,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
         name##_object object;                                                                      \
     } name##_slot;                                                                                 \
     typedef struct name##_view {                                                                   \
-        name##_slot *slots;                                                                        \
+        name##_slot *slot;                                                                         \
         uint64_t mask;                                                                             \
     } name##_view;                                                                                 \
     typedef struct name##_ref {                                                                    \
@@ -120,31 +121,32 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
     HAFT_TYPED_FUNCTION name##_view name##_view_of(haft_view view)                                 \
     {                                                                                              \
         char *first = view.base - 8 * (HAFT_TYPED_WORDS(type, pinned) - 1);                        \
-        name##_view typed = {(name##_slot *)(void *)first, view.mask};                             \
+        name##_view typed = {HAFT_CAST(name##_slot *, HAFT_CAST(void *, first)), view.mask};       \
         return typed;                                                                              \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_view name##_view_untyped(name##_view view)                            \
     {                                                                                              \
-        char *first = (char *)(void *)view.slots;                                                  \
+        char *first = HAFT_CAST(char *, HAFT_CAST(void *, view.slot));                             \
         haft_view untyped = {first + 8 * (HAFT_TYPED_WORDS(type, pinned) - 1), view.mask,          \
                              sizeof(name##_slot)};                                                 \
         return untyped;                                                                            \
     }                                                                                              \
     HAFT_TYPED_CALL(name##_object *, name##_resolve, (name##_view view, name##_id id),             \
-                    (name##_object *)haft_resolve(name##_view_untyped(view), id.id))               \
+                    HAFT_CAST(name##_object *, haft_resolve(name##_view_untyped(view), id.id)))    \
     HAFT_TYPED_CALL(bool, name##_is_live, (name##_view view, name##_id id),                        \
                     haft_is_live(name##_view_untyped(view), id.id))                                \
     HAFT_TYPED_CALL(                                                                               \
         size_t, name##_resolve_many,                                                               \
         (name##_view view, const name##_id *ids, name##_object **objects, size_t count),           \
-        haft_resolve_many(name##_view_untyped(view), &ids->id, (void **)(void *)objects, count))   \
+        haft_resolve_many(name##_view_untyped(view), &ids->id,                                     \
+                          HAFT_CAST(void **, HAFT_CAST(void *, objects)), count))                  \
     HAFT_TYPED_FUNCTION name##_ref name##_ref_of(name##_view view, name##_id id)                   \
     {                                                                                              \
         name##_ref typed = {haft_ref_of(name##_view_untyped(view), id.id)};                        \
         return typed;                                                                              \
     }                                                                                              \
     HAFT_TYPED_CALL(name##_object *, name##_ref_get, (name##_ref ref),                             \
-                    (name##_object *)haft_ref_get(ref.ref))                                        \
+                    HAFT_CAST(name##_object *, haft_ref_get(ref.ref)))                             \
     HAFT_TYPED_CALL(bool, name##_ref_is_live, (name##_ref ref), haft_ref_is_live(ref.ref))         \
     HAFT_TYPED_CALL(name##_id, name##_ref_id, (name##_ref ref),                                    \
                     name##_id_of(haft_ref_id(ref.ref)))                                            \
@@ -162,8 +164,8 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
     };                                                                                             \
     HAFT_TYPED_FUNCTION bool name##_visit_untyped(haft_id id, void *object, void *arg)             \
     {                                                                                              \
-        const struct name##_visitor *visitor = (const struct name##_visitor *)arg;                 \
-        return visitor->visit(name##_id_of(id), (name##_object *)object, visitor->arg);            \
+        const struct name##_visitor *visitor = HAFT_CAST(const struct name##_visitor *, arg);      \
+        return visitor->visit(name##_id_of(id), HAFT_CAST(name##_object *, object), visitor->arg); \
     }
 
 #endif /* HAFT_DETAIL_TYPED_SLOTS_H */

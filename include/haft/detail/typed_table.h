@@ -36,9 +36,9 @@ extern "C" {
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_table_open().
  */
-static inline haft_status haft_table_open_typed(haft_type type, haft_domain *domain,
-                                                const haft_table_options *options,
-                                                haft_table **table)
+HAFT_ONLY_INLINE haft_status haft_table_open_typed(haft_type type, haft_domain *domain,
+                                                   const haft_table_options *options,
+                                                   haft_table **table)
 {
     haft_table_options full;
 
@@ -57,7 +57,7 @@ static inline haft_status haft_table_open_typed(haft_type type, haft_domain *dom
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
  */
-static inline haft_status haft_table_fits(const haft_table *table, haft_type type)
+HAFT_ONLY_INLINE haft_status haft_table_fits(const haft_table *table, haft_type type)
 {
     return haft_type_fits(type, haft_table_view(table), haft_table_object_size(table),
                           haft_table_has_pins(table));
@@ -69,7 +69,7 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
  */
-static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type type)
+HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_type type)
 {
     return haft_worker_has_front(worker) ? haft_table_fits(haft_worker_table(worker), type)
                                          : HAFT_WRONG_TYPE;
@@ -103,11 +103,11 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
     HAFT_TYPED_CALL(haft_status, name##_id_at,                                                     \
                     (name##_table table, uint64_t index, name##_id * id),                          \
                     haft_id_at(table.table, index, &id->id))                                       \
-    HAFT_TYPED_CALL(                                                                               \
-        name##_object *, name##_require, (name##_table table, name##_id id),                       \
-        (name##_object *)haft_require(table.table, name##_view_untyped(table.view), id.id))        \
+    HAFT_TYPED_CALL(name##_object *, name##_require, (name##_table table, name##_id id),           \
+                    HAFT_CAST(name##_object *,                                                     \
+                              haft_require(table.table, name##_view_untyped(table.view), id.id)))  \
     HAFT_TYPED_CALL(name##_object *, name##_pin, (name##_table table, name##_id id),               \
-                    (name##_object *)haft_pin(table.table, id.id))                                 \
+                    HAFT_CAST(name##_object *, haft_pin(table.table, id.id)))                      \
     HAFT_TYPED_CALL(haft_status, name##_unpin, (name##_table table, name##_id id),                 \
                     haft_unpin(table.table, id.id))                                                \
     HAFT_TYPED_CALL(uint32_t, name##_pins, (name##_table table, name##_id id),                     \
@@ -178,7 +178,7 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
         void *found;                                                                               \
         const bool is_there = haft_cursor_next(&cursor->cursor, &id->id, &found);                  \
         if (is_there && object != NULL) {                                                          \
-            *object = (name##_object *)found;                                                      \
+            *object = HAFT_CAST(name##_object *, found);                                           \
         }                                                                                          \
         return is_there;                                                                           \
     }                                                                                              \
