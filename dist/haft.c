@@ -7926,7 +7926,7 @@ struct haft_packed {
     struct slots slots;
     struct reservation memory[PACKED_ARRAYS];
     haft_dense_view view;
-    haft_packed_slot *slot; /* view.slots, to be written */
+    haft_packed_slot *slot; /* view.slot, to be written */
     haft_id *ids;
     uint32_t *dead;  /* slots of dead objects, in order of the kills */
     uint32_t *order; /* two numbers for each position */
@@ -8126,7 +8126,7 @@ static haft_status open_memory(struct haft_packed *packed, const haft_packed_opt
     }
     assert(packed->slots.view.stride == sizeof(haft_packed_slot));
     packed->slot = (haft_packed_slot *)(void *)packed->slots.view.base;
-    packed->view.slots = packed->slot;
+    packed->view.slot = packed->slot;
     packed->view.mask = packed->slots.view.mask;
     status = open_arrays(packed);
     if (status != HAFT_OK) {
@@ -8421,7 +8421,7 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
 
 void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slots)
 {
-    assert(slots == packed->view.slots && "the view is the table's");
+    assert(slots == packed->view.slot && "the view is the table's");
     (void)slots;
     bad_access(&packed->slots, packed->name, id, haft_packed_diagnose(packed, id));
     return NULL;

@@ -62,34 +62,34 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h          131  the id: what names an object instead of a pointer
- *     haft/status.h      304  what haft's functions answer
- *     haft/view.h        533  resolving ids: what every table has in common
- *     haft/domain.h     1286  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1643  the handle table that all threads share, and its workers
- *     haft/local.h      2100  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2504  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/id.h          154  the id: what names an object instead of a pointer
+ *     haft/status.h      328  what haft's functions answer
+ *     haft/view.h        557  resolving ids: what every table has in common
+ *     haft/domain.h     1311  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1668  the handle table that all threads share, and its workers
+ *     haft/local.h      2125  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2529  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2850  visiting the live objects of a shared table
- *     haft/pin.h        2965  holding on to an object beyond a read section
- *     haft/share.h      3017  hand a local table over to all threads, and back
- *     haft/side.h       3134  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3380  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2875  visiting the live objects of a shared table
+ *     haft/pin.h        2990  holding on to an object beyond a read section
+ *     haft/share.h      3042  hand a local table over to all threads, and back
+ *     haft/side.h       3159  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3405  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3596  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3621  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3750  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3775  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    881  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4274  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    906  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4299  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3963  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5403  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3988  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5448  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5584  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5629  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       789  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       814  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -117,14 +117,37 @@
 #include <string.h>
 
 /*
- * haft/detail/inline.h - how the headers define their inline functions.
+ * haft/detail/inline.h - how the headers define their inline functions, for C and C++.
  *
- * Each is also a symbol of the shared library, for programs that cannot compile it:
- * install/symbols.c defines them all, by another HAFT_INLINE.
+ * HAFT_INLINE is for those that are also symbols of the shared library, for programs that cannot
+ * compile them: install/symbols.c defines them all, by another HAFT_INLINE.  HAFT_ONLY_INLINE is
+ * for the others.
+ *
+ * In C they are static.  C++ has each function once in a program, or in a shared library, which
+ * does not export it: templates of a module cannot name what is static.
+ *
+ * HAFT_CAST is a cast of numbers, or of a pointer from or to void *; HAFT_BITS one between pointers
+ * and numbers.
  */
 
+#if !defined(__cplusplus)
+#define HAFT_ONLY_INLINE static inline
+#elif defined(_WIN32)
+#define HAFT_ONLY_INLINE inline
+#else
+#define HAFT_ONLY_INLINE __attribute__((visibility("hidden"))) inline
+#endif
+
+#ifdef __cplusplus
+#define HAFT_CAST(type, value) static_cast<type>(value)
+#define HAFT_BITS(type, value) reinterpret_cast<type>(value)
+#else
+#define HAFT_CAST(type, value) ((type)(value))
+#define HAFT_BITS(type, value) ((type)(value))
+#endif
+
 #ifndef HAFT_INLINE
-#define HAFT_INLINE static inline
+#define HAFT_INLINE HAFT_ONLY_INLINE
 #endif
 
 /*
@@ -221,7 +244,7 @@ HAFT_INLINE bool haft_id_equal(haft_id a, haft_id b)
 HAFT_INLINE haft_id haft_id_pack(haft_layout layout, uint64_t index, uint64_t generation,
                                  uint64_t tag)
 {
-    const unsigned above = (unsigned)layout.index_bits + layout.generation_bits;
+    const unsigned above = HAFT_CAST(unsigned, layout.index_bits) + layout.generation_bits;
     haft_id id = HAFT_NIL;
 
     if (index > haft_field_max(layout.index_bits) ||
@@ -239,7 +262,7 @@ HAFT_INLINE haft_id haft_id_pack(haft_layout layout, uint64_t index, uint64_t ge
 /* The slot's number. */
 HAFT_INLINE uint32_t haft_id_index(haft_layout layout, haft_id id)
 {
-    return (uint32_t)haft_field_get(id, 0, layout.index_bits);
+    return HAFT_CAST(uint32_t, haft_field_get(id, 0, layout.index_bits));
 }
 
 /* The slot's place, from 0 on: for an array beside a table.  Of HAFT_NIL: 2^32 - 4. */
@@ -257,7 +280,7 @@ HAFT_INLINE uint64_t haft_id_generation(haft_layout layout, haft_id id)
 /* The table's constant bits; 0 in a layout without tag. */
 HAFT_INLINE uint64_t haft_id_tag(haft_layout layout, haft_id id)
 {
-    return haft_field_get(id, (unsigned)layout.index_bits + layout.generation_bits,
+    return haft_field_get(id, HAFT_CAST(unsigned, layout.index_bits) + layout.generation_bits,
                           layout.tag_bits);
 }
 
@@ -267,9 +290,10 @@ HAFT_INLINE uint64_t haft_id_tag(haft_layout layout, haft_id id)
  */
 HAFT_INLINE uint32_t haft_id_to_u32(haft_layout layout, haft_id id)
 {
-    const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
+    const unsigned width =
+        HAFT_CAST(unsigned, layout.index_bits) + layout.generation_bits + layout.tag_bits;
 
-    return width <= 32 && id.bits <= haft_field_max(width) ? (uint32_t)id.bits : 0;
+    return width <= 32 && id.bits <= haft_field_max(width) ? HAFT_CAST(uint32_t, id.bits) : 0;
 }
 
 /* The id that haft_id_to_u32() gave `bits` for. */
@@ -478,53 +502,53 @@ typedef enum haft_edge {
     HAFT_EDGE_RETRY   /* a first look; the compare-and-swap after it decides */
 } haft_edge;
 
-static inline uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
+HAFT_ONLY_INLINE uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
 {
     (void)edge;
     return HAFT_LOAD(word, order);
 }
 
-static inline void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                              haft_order order)
+HAFT_ONLY_INLINE void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                 haft_order order)
 {
     (void)edge;
     HAFT_STORE(word, value, order);
 }
 
-static inline bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
-                            uint64_t desired, haft_order order)
+HAFT_ONLY_INLINE bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                               uint64_t desired, haft_order order)
 {
     (void)edge;
     return HAFT_CAS(word, expected, desired, order);
 }
 
 /* The word's value. */
-static inline uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
+HAFT_ONLY_INLINE uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
 {
     return haft_load(reason, word, HAFT_ORDER(relaxed));
 }
 
 /* The word's value; what came before the release of it is visible. */
-static inline uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
+HAFT_ONLY_INLINE uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
 {
     return haft_load(edge, word, HAFT_ORDER(acquire));
 }
 
 /* Another value for the word. */
-static inline void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
+HAFT_ONLY_INLINE void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(reason, word, value, HAFT_ORDER(relaxed));
 }
 
 /* Another value for the word; earlier writes are visible to a thread that acquires it. */
-static inline void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
+HAFT_ONLY_INLINE void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
     haft_store(edge, word, value, HAFT_ORDER(release));
 }
 
 /* Compare and swap; if it succeeds, what came before the release of `expected` is visible. */
-static inline bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
-                                    uint64_t desired)
+HAFT_ONLY_INLINE bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
+                                       uint64_t desired)
 {
     return haft_cas(edge, word, expected, desired, HAFT_ORDER(acquire));
 }
@@ -565,7 +589,7 @@ typedef struct haft_view {
  */
 #define HAFT_VIEW_EMPTY                                                                            \
     {                                                                                              \
-        (char *)(uintptr_t)haft_no_slots, 1, sizeof(uint64_t)                                      \
+        HAFT_BITS(char *, HAFT_BITS(uintptr_t, haft_no_slots)), 1, sizeof(uint64_t)                \
     }
 
 /* Two slots: ids that are odd lead to an even word, and even ones to an odd word. */
@@ -577,7 +601,8 @@ extern const uint64_t haft_no_slots[2];
  */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
-    return (const haft_atomic_u64 *)(const void *)(view.base + (id.bits & view.mask) * view.stride);
+    return HAFT_CAST(const haft_atomic_u64 *,
+                     HAFT_CAST(const void *, view.base + (id.bits & view.mask) * view.stride));
 }
 
 /*
@@ -598,8 +623,8 @@ HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 {
     char *slot = view.base + (id.bits & view.mask) * view.stride;
-    const uint64_t word =
-        haft_load_acquire(HAFT_EDGE_PUBLISH, (const haft_atomic_u64 *)(const void *)slot);
+    const uint64_t word = haft_load_acquire(
+        HAFT_EDGE_PUBLISH, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
 
     return word == id.bits ? slot + sizeof(uint64_t) : NULL;
 }
@@ -659,11 +684,11 @@ typedef struct haft_ref {
  */
 HAFT_INLINE haft_ref haft_ref_of(haft_view view, haft_id id)
 {
-    char *object = (char *)haft_resolve(view, id);
+    char *object = HAFT_CAST(char *, haft_resolve(view, id));
     haft_ref ref = {NULL, {0}};
 
     if (object != NULL) {
-        ref.word = (haft_atomic_u64 *)(void *)(object - sizeof(uint64_t));
+        ref.word = HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, object - sizeof(uint64_t)));
         ref.id = id;
     }
     return ref;
@@ -772,8 +797,8 @@ HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
     while (run->left.from < run->left.to) {
         const uint64_t index = run->left.from++;
         char *slot = run->slot;
-        const uint64_t word =
-            haft_load_acquire(HAFT_EDGE_PUBLISH, (const haft_atomic_u64 *)(const void *)slot);
+        const uint64_t word = haft_load_acquire(
+            HAFT_EDGE_PUBLISH, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
 
         run->slot = slot + run->view.stride;
         if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
@@ -942,13 +967,13 @@ typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
 int haft_bad_access_format(const haft_bad_access *access, char *text, size_t size);
 
 /*
- * Not for programs: the functions below call these where an id does not resolve.  `slots` is where
+ * Not for programs: the functions below call these where an id does not resolve.  `slot` is where
  * the view has its slots; debug builds assert that they are the table's.
  */
 __attribute__((cold)) void *haft_require_failed(const haft_table *table, haft_id id,
-                                                const void *slots);
+                                                const void *slot);
 __attribute__((cold)) void *haft_local_require_failed(const haft_local *local, haft_id id,
-                                                      const void *slots);
+                                                      const void *slot);
 
 /*
  * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
@@ -1263,21 +1288,21 @@ __attribute__((weak, visibility("default"))) char haft_grace_token;
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 
-static inline void haft_note_reader_left(void)
+HAFT_ONLY_INLINE void haft_note_reader_left(void)
 {
     __tsan_release(&haft_grace_token);
 }
 
-static inline void haft_note_grace_elapsed(void)
+HAFT_ONLY_INLINE void haft_note_grace_elapsed(void)
 {
     __tsan_acquire(&haft_grace_token);
 }
 #else
-static inline void haft_note_reader_left(void)
+HAFT_ONLY_INLINE void haft_note_reader_left(void)
 {
 }
 
-static inline void haft_note_grace_elapsed(void)
+HAFT_ONLY_INLINE void haft_note_grace_elapsed(void)
 {
 }
 #endif
@@ -2336,8 +2361,8 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
     while (run->left.from < run->left.to) {
         const uint64_t index = --run->left.to;
         char *slot = run->view.base + index * run->view.stride;
-        const uint64_t word =
-            haft_load_relaxed(HAFT_EDGE_OWN, (const haft_atomic_u64 *)(const void *)slot);
+        const uint64_t word = haft_load_relaxed(
+            HAFT_EDGE_OWN, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
 
         if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
             id->bits = word;
@@ -2593,8 +2618,8 @@ typedef struct haft_packed_slot {
 
 /* What resolving needs.  It stays valid and unchanged until the table is closed. */
 typedef struct haft_dense_view {
-    const haft_packed_slot *slots;
-    uint64_t mask; /* number of slots in address space, a power of two, less one */
+    const haft_packed_slot *slot; /* an array, by index */
+    uint64_t mask;                /* number of slots in address space, a power of two, less one */
     char *objects;
     uint64_t object_size;
 } haft_dense_view;
@@ -2645,7 +2670,7 @@ uint64_t haft_packed_capacity(const haft_packed *packed);
  */
 HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
 {
-    return haft_load_relaxed(HAFT_EDGE_OWN, &view.slots[id.bits & view.mask].word) == id.bits;
+    return haft_load_relaxed(HAFT_EDGE_OWN, &view.slot[id.bits & view.mask].word) == id.bits;
 }
 
 /*
@@ -2658,7 +2683,7 @@ HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
  */
 HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
 {
-    const haft_packed_slot *slot = &view.slots[id.bits & view.mask];
+    const haft_packed_slot *slot = &view.slot[id.bits & view.mask];
 
     return haft_load_relaxed(HAFT_EDGE_OWN, &slot->word) == id.bits
                ? view.objects + slot->position * view.object_size
@@ -2666,11 +2691,11 @@ HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
 }
 
 /*
- * Not for programs: haft_packed_require() calls it where an id does not resolve.  `slots` is where
+ * Not for programs: haft_packed_require() calls it where an id does not resolve.  `slot` is where
  * the view has its slots; debug builds assert that they are the table's.
  */
 __attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed, haft_id id,
-                                                       const void *slots);
+                                                       const void *slot);
 
 /*
  * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
@@ -2685,7 +2710,7 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
     void *object = haft_packed_resolve(view, id);
 
     return __builtin_expect(object != NULL, 1) ? object
-                                               : haft_packed_require_failed(packed, id, view.slots);
+                                               : haft_packed_require_failed(packed, id, view.slot);
 }
 
 /*
@@ -3280,8 +3305,8 @@ haft_entries haft_side_entries(const haft_side *side);
 HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
 {
     char *entry = entries.base + (id.bits & entries.mask) * entries.stride;
-    const uint64_t word =
-        haft_load_acquire(HAFT_EDGE_SIDE, (const haft_atomic_u64 *)(const void *)entry);
+    const uint64_t word = haft_load_acquire(
+        HAFT_EDGE_SIDE, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, entry)));
 
     return word == id.bits ? entry + sizeof(uint64_t) : NULL;
 }
@@ -4037,13 +4062,13 @@ haft_allocator haft_allocator_malloc(void);
 /* --- arenas --- */
 
 /* What haft_arena_alloc() aligns to: enough for every basic type. */
-#define HAFT_ARENA_ALIGNMENT ((size_t)16)
+#define HAFT_ARENA_ALIGNMENT HAFT_CAST(size_t, 16)
 
 /* The largest alignment, a huge page. */
-#define HAFT_ARENA_MAX_ALIGNMENT ((size_t)1 << 21)
+#define HAFT_ARENA_MAX_ALIGNMENT (HAFT_CAST(size_t, 1) << 21)
 
 /* Bytes of a caller's buffer that the arena itself needs, at most. */
-#define HAFT_ARENA_OVERHEAD ((size_t)256)
+#define HAFT_ARENA_OVERHEAD HAFT_CAST(size_t, 256)
 
 /* Only what the inline allocation needs; there is more behind it. */
 typedef struct haft_arena {
@@ -4127,8 +4152,8 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  */
 HAFT_INLINE void *haft_arena_alloc_aligned(haft_arena *arena, size_t size, size_t alignment)
 {
-    const size_t padding = -(uintptr_t)arena->next & (alignment - 1);
-    const size_t room = (size_t)(arena->limit - arena->next);
+    const size_t padding = -HAFT_BITS(uintptr_t, arena->next) & (alignment - 1);
+    const size_t room = HAFT_CAST(size_t, arena->limit - arena->next);
 
     /* Size 0 is one of the cases for the function: size - 1 is larger than any room. */
     if ((alignment & (alignment - 1)) == 0 && alignment <= HAFT_ARENA_MAX_ALIGNMENT &&
@@ -4521,18 +4546,20 @@ struct haft_local_front {
  * Not for programs: the free slot to be used next is taken, under the id that the caller stores in
  * its word; or NULL.
  */
-static inline haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view, haft_id *id)
+HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view,
+                                                        haft_id *id)
 {
-    struct haft_local_front *front = (struct haft_local_front *)(void *)local;
+    struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
     const uint64_t index = front->head;
 
     if (__builtin_expect(index == 0, 0)) {
         return NULL;
     }
-    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    haft_atomic_u64 *at =
+        HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
     const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
 
-    front->head = (uint32_t)(word & front->index_mask);
+    front->head = HAFT_CAST(uint32_t, word & front->index_mask);
     front->count++;
     id->bits = (word & ~front->index_mask) | index;
     return at;
@@ -4542,11 +4569,11 @@ static inline haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_vie
  * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is
  * to be done.
  */
-static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
+HAFT_ONLY_INLINE bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
 {
-    struct haft_local_front *front = (struct haft_local_front *)(void *)local;
-    haft_atomic_u64 *at =
-        (haft_atomic_u64 *)(void *)(view.base + (id.bits & view.mask) * view.stride);
+    struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
+    haft_atomic_u64 *at = HAFT_CAST(
+        haft_atomic_u64 *, HAFT_CAST(void *, view.base + (id.bits & view.mask) * view.stride));
     const uint64_t next = id.bits + front->generation_one;
 
     /* After the last life the generation is 0, wherever the sum has gone. */
@@ -4555,7 +4582,7 @@ static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_
         return false;
     }
     haft_store_relaxed(HAFT_EDGE_OWN, at, (next & ~front->index_mask) | front->head);
-    front->head = (uint32_t)(id.bits & front->index_mask);
+    front->head = HAFT_CAST(uint32_t, id.bits & front->index_mask);
     front->count--;
     return true;
 }
@@ -4567,8 +4594,8 @@ static inline bool haft_local_front_put(haft_local *local, haft_view view, haft_
  * Returns   as haft_local_insert().
  * Cost      O(1), and the copy.
  */
-static inline haft_status haft_local_insert_front(haft_local *local, haft_view view,
-                                                  const void *object, size_t size, haft_id *id)
+HAFT_ONLY_INLINE haft_status haft_local_insert_front(haft_local *local, haft_view view,
+                                                     const void *object, size_t size, haft_id *id)
 {
     haft_atomic_u64 *at = object != NULL ? haft_local_front_take(local, view, id) : NULL;
 
@@ -4588,7 +4615,7 @@ static inline haft_status haft_local_insert_front(haft_local *local, haft_view v
  * Returns   as haft_local_free().
  * Progress  wait-free except for on_destroy.
  */
-static inline haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
+HAFT_ONLY_INLINE haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
 {
     return haft_local_front_put(local, view, id) ? HAFT_OK : haft_local_free(local, id);
 }
@@ -4629,7 +4656,8 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
 }
 #endif
 
-/* So that no compiler warns of those that a program does not use. */
+/* Static in C++ as well: two files may have typed tables of one name.  Unused, so that no compiler
+ * warns of those that a program does not call. */
 #define HAFT_TYPED_FUNCTION static inline __attribute__((unused))
 
 /* A function that is one call: with a result, and without. */
@@ -4651,7 +4679,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
         void *found;                                                                               \
         const haft_status status = call;                                                           \
         if (status == HAFT_OK && object != NULL) {                                                 \
-            *object = (name##_object *)found;                                                      \
+            *object = HAFT_CAST(name##_object *, found);                                           \
         }                                                                                          \
         return status;                                                                             \
     }
@@ -4673,7 +4701,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
  * of these structs in any case.
  */
 #define HAFT_TYPED_WORDS(type, pinned)                                                             \
-    (__alignof__(type) > 8 ? __alignof__(type) / 8 : (size_t)(1 + (pinned)))
+    (__alignof__(type) > 8 ? __alignof__(type) / 8 : HAFT_CAST(size_t, 1 + (pinned)))
 
 #define HAFT_TYPED_SLOTS(name, type, pinned)                                                       \
     typedef type name##_object;                                                                    \
@@ -4682,7 +4710,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
         name##_object object;                                                                      \
     } name##_slot;                                                                                 \
     typedef struct name##_view {                                                                   \
-        name##_slot *slots;                                                                        \
+        name##_slot *slot;                                                                         \
         uint64_t mask;                                                                             \
     } name##_view;                                                                                 \
     typedef struct name##_ref {                                                                    \
@@ -4698,31 +4726,32 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
     HAFT_TYPED_FUNCTION name##_view name##_view_of(haft_view view)                                 \
     {                                                                                              \
         char *first = view.base - 8 * (HAFT_TYPED_WORDS(type, pinned) - 1);                        \
-        name##_view typed = {(name##_slot *)(void *)first, view.mask};                             \
+        name##_view typed = {HAFT_CAST(name##_slot *, HAFT_CAST(void *, first)), view.mask};       \
         return typed;                                                                              \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_view name##_view_untyped(name##_view view)                            \
     {                                                                                              \
-        char *first = (char *)(void *)view.slots;                                                  \
+        char *first = HAFT_CAST(char *, HAFT_CAST(void *, view.slot));                             \
         haft_view untyped = {first + 8 * (HAFT_TYPED_WORDS(type, pinned) - 1), view.mask,          \
                              sizeof(name##_slot)};                                                 \
         return untyped;                                                                            \
     }                                                                                              \
     HAFT_TYPED_CALL(name##_object *, name##_resolve, (name##_view view, name##_id id),             \
-                    (name##_object *)haft_resolve(name##_view_untyped(view), id.id))               \
+                    HAFT_CAST(name##_object *, haft_resolve(name##_view_untyped(view), id.id)))    \
     HAFT_TYPED_CALL(bool, name##_is_live, (name##_view view, name##_id id),                        \
                     haft_is_live(name##_view_untyped(view), id.id))                                \
     HAFT_TYPED_CALL(                                                                               \
         size_t, name##_resolve_many,                                                               \
         (name##_view view, const name##_id *ids, name##_object **objects, size_t count),           \
-        haft_resolve_many(name##_view_untyped(view), &ids->id, (void **)(void *)objects, count))   \
+        haft_resolve_many(name##_view_untyped(view), &ids->id,                                     \
+                          HAFT_CAST(void **, HAFT_CAST(void *, objects)), count))                  \
     HAFT_TYPED_FUNCTION name##_ref name##_ref_of(name##_view view, name##_id id)                   \
     {                                                                                              \
         name##_ref typed = {haft_ref_of(name##_view_untyped(view), id.id)};                        \
         return typed;                                                                              \
     }                                                                                              \
     HAFT_TYPED_CALL(name##_object *, name##_ref_get, (name##_ref ref),                             \
-                    (name##_object *)haft_ref_get(ref.ref))                                        \
+                    HAFT_CAST(name##_object *, haft_ref_get(ref.ref)))                             \
     HAFT_TYPED_CALL(bool, name##_ref_is_live, (name##_ref ref), haft_ref_is_live(ref.ref))         \
     HAFT_TYPED_CALL(name##_id, name##_ref_id, (name##_ref ref),                                    \
                     name##_id_of(haft_ref_id(ref.ref)))                                            \
@@ -4740,8 +4769,8 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
     };                                                                                             \
     HAFT_TYPED_FUNCTION bool name##_visit_untyped(haft_id id, void *object, void *arg)             \
     {                                                                                              \
-        const struct name##_visitor *visitor = (const struct name##_visitor *)arg;                 \
-        return visitor->visit(name##_id_of(id), (name##_object *)object, visitor->arg);            \
+        const struct name##_visitor *visitor = HAFT_CAST(const struct name##_visitor *, arg);      \
+        return visitor->visit(name##_id_of(id), HAFT_CAST(name##_object *, object), visitor->arg); \
     }
 
 /*
@@ -4769,8 +4798,9 @@ extern "C" {
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_local_open().
  */
-static inline haft_status haft_local_open_typed(haft_type type, const haft_local_options *options,
-                                                haft_local **local)
+HAFT_ONLY_INLINE haft_status haft_local_open_typed(haft_type type,
+                                                   const haft_local_options *options,
+                                                   haft_local **local)
 {
     haft_local_options full;
 
@@ -4789,7 +4819,7 @@ static inline haft_status haft_local_open_typed(haft_type type, const haft_local
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
  */
-static inline haft_status haft_local_fits(const haft_local *local, haft_type type)
+HAFT_ONLY_INLINE haft_status haft_local_fits(const haft_local *local, haft_type type)
 {
     return haft_type_fits(type, haft_local_view(local), haft_local_object_size(local),
                           haft_local_has_pins(local));
@@ -4836,7 +4866,8 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
                     haft_local_id_at(local.local, index, &id->id))                                 \
     HAFT_TYPED_CALL(                                                                               \
         name##_object *, name##_local_require, (name##_local local, name##_id id),                 \
-        (name##_object *)haft_local_require(local.local, name##_view_untyped(local.view), id.id))  \
+        HAFT_CAST(name##_object *,                                                                 \
+                  haft_local_require(local.local, name##_view_untyped(local.view), id.id)))        \
     HAFT_TYPED_FUNCTION uint64_t name##_local_for_each(name##_local local, name##_visit *visit,    \
                                                        void *arg)                                  \
     {                                                                                              \
@@ -4852,7 +4883,7 @@ static inline haft_status haft_local_fits(const haft_local *local, haft_type typ
         void *found = NULL;                                                                        \
         const haft_status status = haft_local_reserve_at(local.local, id.id, &found);              \
         if (status == HAFT_OK && object != NULL) {                                                 \
-            *object = (name##_object *)found;                                                      \
+            *object = HAFT_CAST(name##_object *, found);                                           \
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \
@@ -4882,8 +4913,9 @@ extern "C" {
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_packed_open().
  */
-static inline haft_status haft_packed_open_typed(haft_type type, const haft_packed_options *options,
-                                                 haft_packed **packed)
+HAFT_ONLY_INLINE haft_status haft_packed_open_typed(haft_type type,
+                                                    const haft_packed_options *options,
+                                                    haft_packed **packed)
 {
     haft_packed_options full;
 
@@ -4917,7 +4949,8 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
                                                                                                    \
     HAFT_TYPED_FUNCTION haft_dense_view name##_dense_view_untyped(name##_dense_view view)          \
     {                                                                                              \
-        haft_dense_view untyped = {view.slots, view.mask, (char *)(void *)view.objects,            \
+        haft_dense_view untyped = {view.slot, view.mask,                                           \
+                                   HAFT_CAST(char *, HAFT_CAST(void *, view.objects)),             \
                                    sizeof(name##_object)};                                         \
         return untyped;                                                                            \
     }                                                                                              \
@@ -4927,9 +4960,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
         const haft_status status = haft_type_fits_packed(name##_type(), view);                     \
         if (status == HAFT_OK) {                                                                   \
             typed->packed = packed;                                                                \
-            typed->view.slots = view.slots;                                                        \
+            typed->view.slot = view.slot;                                                          \
             typed->view.mask = view.mask;                                                          \
-            typed->view.objects = (name##_object *)(void *)view.objects;                           \
+            typed->view.objects = HAFT_CAST(name##_object *, HAFT_CAST(void *, view.objects));     \
         }                                                                                          \
         return status;                                                                             \
     }                                                                                              \
@@ -4941,9 +4974,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
         return status == HAFT_OK ? name##_packed_adopt(packed, typed) : status;                    \
     }                                                                                              \
     HAFT_TYPED_DO(name##_packed_close, (name##_packed packed), haft_packed_close(packed.packed))   \
-    HAFT_TYPED_CALL(name##_object *, name##_packed_resolve,                                        \
-                    (name##_dense_view view, name##_id id),                                        \
-                    (name##_object *)haft_packed_resolve(name##_dense_view_untyped(view), id.id))  \
+    HAFT_TYPED_CALL(                                                                               \
+        name##_object *, name##_packed_resolve, (name##_dense_view view, name##_id id),            \
+        HAFT_CAST(name##_object *, haft_packed_resolve(name##_dense_view_untyped(view), id.id)))   \
     HAFT_TYPED_CALL(bool, name##_packed_is_live, (name##_dense_view view, name##_id id),           \
                     haft_packed_is_live(name##_dense_view_untyped(view), id.id))                   \
     HAFT_TYPED_CALL(haft_status, name##_packed_diagnose, (name##_packed packed, name##_id id),     \
@@ -4957,12 +4990,14 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
                     (name##_packed packed, name##_id id, uint64_t * position),                     \
                     haft_packed_position(packed.packed, id.id, position))                          \
     HAFT_TYPED_CALL(name##_object *, name##_packed_require, (name##_packed packed, name##_id id),  \
-                    (name##_object *)haft_packed_require(                                          \
-                        packed.packed, name##_dense_view_untyped(packed.view), id.id))             \
+                    HAFT_CAST(name##_object *,                                                     \
+                              haft_packed_require(packed.packed,                                   \
+                                                  name##_dense_view_untyped(packed.view), id.id))) \
     HAFT_TYPED_CALL(name##_object *, name##_packed_objects, (name##_packed packed),                \
                     packed.view.objects)                                                           \
-    HAFT_TYPED_CALL(const name##_id *, name##_packed_ids, (name##_packed packed),                  \
-                    (const name##_id *)(const void *)haft_packed_ids(packed.packed))               \
+    HAFT_TYPED_CALL(                                                                               \
+        const name##_id *, name##_packed_ids, (name##_packed packed),                              \
+        HAFT_CAST(const name##_id *, HAFT_CAST(const void *, haft_packed_ids(packed.packed))))     \
     HAFT_TYPED_CALL(name##_id, name##_packed_id_in, (name##_packed packed, uint64_t position),     \
                     name##_id_of(haft_packed_id_in(packed.packed, position)))                      \
     HAFT_TYPED_CALL(haft_status, name##_packed_insert,                                             \
@@ -4975,9 +5010,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
     HAFT_TYPED_FUNCTION int name##_packed_compare_untyped(const void *a, const void *b, void *arg) \
     {                                                                                              \
         const struct name##_packed_comparer *comparer =                                            \
-            (const struct name##_packed_comparer *)arg;                                            \
-        return comparer->compare((const name##_object *)a, (const name##_object *)b,               \
-                                 comparer->arg);                                                   \
+            HAFT_CAST(const struct name##_packed_comparer *, arg);                                 \
+        return comparer->compare(HAFT_CAST(const name##_object *, a),                              \
+                                 HAFT_CAST(const name##_object *, b), comparer->arg);              \
     }                                                                                              \
     HAFT_TYPED_FUNCTION haft_status name##_packed_sort_n(                                          \
         name##_packed packed, uint64_t n,                                                          \
@@ -4994,7 +5029,9 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
     }                                                                                              \
     HAFT_TYPED_CALL(haft_status, name##_packed_sort_as,                                            \
                     (name##_packed packed, const name##_id *ids, uint64_t count),                  \
-                    haft_packed_sort_as(packed.packed, (const haft_id *)(const void *)ids, count)) \
+                    haft_packed_sort_as(packed.packed,                                             \
+                                        HAFT_CAST(const haft_id *, HAFT_CAST(const void *, ids)),  \
+                                        count))                                                    \
     HAFT_TYPED_CALL(haft_status, name##_packed_swap,                                               \
                     (name##_packed packed, name##_id a, name##_id b),                              \
                     haft_packed_swap(packed.packed, a.id, b.id))
@@ -5072,9 +5109,10 @@ struct haft_front_slot {
  * haft_worker_has_front - whether the worker is as these headers know it: the library is of their
  * version.
  */
-static inline bool haft_worker_has_front(const haft_worker *worker)
+HAFT_ONLY_INLINE bool haft_worker_has_front(const haft_worker *worker)
 {
-    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    const struct haft_worker_front *front =
+        HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
 
     return front->version == HAFT_TABLE_FRONT;
 }
@@ -5083,26 +5121,28 @@ static inline bool haft_worker_has_front(const haft_worker *worker)
  * Not for programs: the place of number `count` in a batch.  `from`: the address of the batch, less
  * 4 for each number before its first one.
  */
-static inline uint32_t *haft_front_place(uintptr_t from, uint64_t count)
+HAFT_ONLY_INLINE uint32_t *haft_front_place(uintptr_t from, uint64_t count)
 {
-    return (uint32_t *)(from + (uintptr_t)count * sizeof(uint32_t));
+    return HAFT_BITS(uint32_t *, from + HAFT_CAST(uintptr_t, count) * sizeof(uint32_t));
 }
 
 /*
  * Not for programs: the worker's next slot, which haft_worker_front_put() uses; false: the call
  * must do it.  `used_from`: the worker's member of that name, or the bound of a call.
  */
-static inline bool haft_worker_front_take(const haft_worker *worker, haft_view view,
-                                          uint64_t used_from, struct haft_front_slot *slot)
+HAFT_ONLY_INLINE bool haft_worker_front_take(const haft_worker *worker, haft_view view,
+                                             uint64_t used_from, struct haft_front_slot *slot)
 {
-    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    const struct haft_worker_front *front =
+        HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
     const uint64_t inserted = haft_load_relaxed(HAFT_EDGE_OWN, &front->inserted);
 
     if (__builtin_expect(inserted == front->use_to, 0)) {
         return false;
     }
     const uint64_t index = *haft_front_place(front->use_at, inserted);
-    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    haft_atomic_u64 *at =
+        HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
     const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
 
     if (__builtin_expect(word < used_from, 0)) {
@@ -5115,9 +5155,10 @@ static inline bool haft_worker_front_take(const haft_worker *worker, haft_view v
 }
 
 /* Not for programs: the object of the slot is there; its id is live. */
-static inline void haft_worker_front_put(haft_worker *worker, struct haft_front_slot slot)
+HAFT_ONLY_INLINE void haft_worker_front_put(haft_worker *worker, struct haft_front_slot slot)
 {
-    struct haft_worker_front *front = (struct haft_worker_front *)(void *)worker;
+    struct haft_worker_front *front =
+        HAFT_CAST(struct haft_worker_front *, HAFT_CAST(void *, worker));
 
     haft_store_release(HAFT_EDGE_TALLY, &front->inserted, slot.inserted + 1);
     /* Weakened, a reader could match the id and read the object's bytes from before. */
@@ -5128,12 +5169,14 @@ static inline void haft_worker_front_put(haft_worker *worker, struct haft_front_
  * Not for programs: free `id` in place; false, with nothing changed, if the call must do it.
  * `last_life`: the worker's, or the table's where the call was checked.
  */
-static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, uint64_t last_life,
-                                          haft_id id)
+HAFT_ONLY_INLINE bool haft_worker_front_free(haft_worker *worker, haft_view view,
+                                             uint64_t last_life, haft_id id)
 {
-    struct haft_worker_front *front = (struct haft_worker_front *)(void *)worker;
+    struct haft_worker_front *front =
+        HAFT_CAST(struct haft_worker_front *, HAFT_CAST(void *, worker));
     const uint64_t index = id.bits & view.mask;
-    haft_atomic_u64 *at = (haft_atomic_u64 *)(void *)(view.base + index * view.stride);
+    haft_atomic_u64 *at =
+        HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
     const uint64_t freed = haft_load_relaxed(HAFT_EDGE_COUNT, &front->freed);
     uint32_t *place = haft_front_place(front->free_at, freed);
 
@@ -5149,7 +5192,7 @@ static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, u
     if (__builtin_expect(!haft_cas_acquire(HAFT_EDGE_PUBLISH, at, id.bits, next), 0)) {
         return false;
     }
-    *place = (uint32_t)index;
+    *place = HAFT_CAST(uint32_t, index);
     haft_store_relaxed(HAFT_EDGE_COUNT, &front->freed, freed + 1);
     return true;
 }
@@ -5162,10 +5205,11 @@ static inline bool haft_worker_front_free(haft_worker *worker, haft_view view, u
  * Progress  lock-free.
  * Cost      as haft_insert().
  */
-static inline haft_status haft_insert_front(haft_worker *worker, haft_view view, const void *object,
-                                            size_t size, haft_id *id)
+HAFT_ONLY_INLINE haft_status haft_insert_front(haft_worker *worker, haft_view view,
+                                               const void *object, size_t size, haft_id *id)
 {
-    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    const struct haft_worker_front *front =
+        HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
     struct haft_front_slot slot;
 
     if (__builtin_expect(object == NULL, 0) ||
@@ -5195,9 +5239,10 @@ static inline haft_status haft_insert_front(haft_worker *worker, haft_view view,
  * Progress  lock-free.
  * Cost      as haft_free().
  */
-static inline haft_status haft_free_front(haft_worker *worker, haft_view view, haft_id id)
+HAFT_ONLY_INLINE haft_status haft_free_front(haft_worker *worker, haft_view view, haft_id id)
 {
-    const struct haft_worker_front *front = (const struct haft_worker_front *)(const void *)worker;
+    const struct haft_worker_front *front =
+        HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
 
     return haft_worker_front_free(worker, view, front->last_life, id) ? HAFT_OK
                                                                       : haft_free(worker, id);
@@ -5217,9 +5262,9 @@ static inline haft_status haft_free_front(haft_worker *worker, haft_view view, h
  * Progress  blocking (mmap, malloc).
  * Cost      as haft_table_open().
  */
-static inline haft_status haft_table_open_typed(haft_type type, haft_domain *domain,
-                                                const haft_table_options *options,
-                                                haft_table **table)
+HAFT_ONLY_INLINE haft_status haft_table_open_typed(haft_type type, haft_domain *domain,
+                                                   const haft_table_options *options,
+                                                   haft_table **table)
 {
     haft_table_options full;
 
@@ -5238,7 +5283,7 @@ static inline haft_status haft_table_open_typed(haft_type type, haft_domain *dom
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
  */
-static inline haft_status haft_table_fits(const haft_table *table, haft_type type)
+HAFT_ONLY_INLINE haft_status haft_table_fits(const haft_table *table, haft_type type)
 {
     return haft_type_fits(type, haft_table_view(table), haft_table_object_size(table),
                           haft_table_has_pins(table));
@@ -5250,7 +5295,7 @@ static inline haft_status haft_table_fits(const haft_table *table, haft_type typ
  *
  * Returns   HAFT_OK or HAFT_WRONG_TYPE.
  */
-static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type type)
+HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_type type)
 {
     return haft_worker_has_front(worker) ? haft_table_fits(haft_worker_table(worker), type)
                                          : HAFT_WRONG_TYPE;
@@ -5284,11 +5329,11 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
     HAFT_TYPED_CALL(haft_status, name##_id_at,                                                     \
                     (name##_table table, uint64_t index, name##_id * id),                          \
                     haft_id_at(table.table, index, &id->id))                                       \
-    HAFT_TYPED_CALL(                                                                               \
-        name##_object *, name##_require, (name##_table table, name##_id id),                       \
-        (name##_object *)haft_require(table.table, name##_view_untyped(table.view), id.id))        \
+    HAFT_TYPED_CALL(name##_object *, name##_require, (name##_table table, name##_id id),           \
+                    HAFT_CAST(name##_object *,                                                     \
+                              haft_require(table.table, name##_view_untyped(table.view), id.id)))  \
     HAFT_TYPED_CALL(name##_object *, name##_pin, (name##_table table, name##_id id),               \
-                    (name##_object *)haft_pin(table.table, id.id))                                 \
+                    HAFT_CAST(name##_object *, haft_pin(table.table, id.id)))                      \
     HAFT_TYPED_CALL(haft_status, name##_unpin, (name##_table table, name##_id id),                 \
                     haft_unpin(table.table, id.id))                                                \
     HAFT_TYPED_CALL(uint32_t, name##_pins, (name##_table table, name##_id id),                     \
@@ -5359,7 +5404,7 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
         void *found;                                                                               \
         const bool is_there = haft_cursor_next(&cursor->cursor, &id->id, &found);                  \
         if (is_there && object != NULL) {                                                          \
-            *object = (name##_object *)found;                                                      \
+            *object = HAFT_CAST(name##_object *, found);                                           \
         }                                                                                          \
         return is_there;                                                                           \
     }                                                                                              \
@@ -5424,7 +5469,7 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from
  * slot to slot is a constant.
  *
- * In a debugger ships.view.slots[17] is the slot of index 17: its word, and the object as the
+ * In a debugger ships.view.slot[17] is the slot of index 17: its word, and the object as the
  * struct it is.  Each function here has a frame, all on the line of its macro, and a step from
  * there goes on into haft's function.  Set breakpoints in that one: in a function of a single line
  * they may stop before its arguments can be read.
@@ -5491,7 +5536,7 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
 /*
  * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
  *
- *   name_packed { packed, view }, name_dense_view { slots, mask, objects }
+ *   name_packed { packed, view }, name_dense_view { slot, mask, objects }
  *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
  *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
  *                                        HAFT_BAD_OBJECT_ALIGNMENT
@@ -5509,7 +5554,7 @@ static inline haft_status haft_worker_fits(const haft_worker *worker, haft_type 
  */
 #define HAFT_TYPED_PACKED(name)                                                                    \
     typedef struct name##_dense_view {                                                             \
-        const haft_packed_slot *slots;                                                             \
+        const haft_packed_slot *slot;                                                              \
         uint64_t mask;                                                                             \
         name##_object *objects;                                                                    \
     } name##_dense_view;                                                                           \

@@ -1248,7 +1248,7 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     /* With the size that the compiler knows. */
     haft_dense_view constant_view() const noexcept
     {
-        return haft_dense_view{view_.slots, view_.mask, view_.objects, sizeof(T)};
+        return haft_dense_view{view_.slot, view_.mask, view_.objects, sizeof(T)};
     }
 
     haft_dense_view view_ = {};

@@ -65,65 +65,65 @@ extern const struct rcu_flavor_struct urcu_bp_flavor;
  * Progress  as liburcu's function.
  * Cost      that of liburcu's function.
  */
-static inline const struct rcu_flavor_struct *haft_urcu_flavour(void *ctx)
+HAFT_ONLY_INLINE const struct rcu_flavor_struct *haft_urcu_flavour(void *ctx)
 {
-    return (const struct rcu_flavor_struct *)ctx;
+    return HAFT_CAST(const struct rcu_flavor_struct *, ctx);
 }
 
-static inline void haft_urcu_wait(void *ctx)
+HAFT_ONLY_INLINE void haft_urcu_wait(void *ctx)
 {
     haft_urcu_flavour(ctx)->update_synchronize_rcu();
 }
 
-static inline void haft_urcu_register_thread(void *ctx)
+HAFT_ONLY_INLINE void haft_urcu_register_thread(void *ctx)
 {
     haft_urcu_flavour(ctx)->register_thread();
 }
 
-static inline void haft_urcu_unregister_thread(void *ctx)
+HAFT_ONLY_INLINE void haft_urcu_unregister_thread(void *ctx)
 {
     haft_urcu_flavour(ctx)->unregister_thread();
 }
 
-static inline void haft_urcu_begin(void *ctx)
+HAFT_ONLY_INLINE void haft_urcu_begin(void *ctx)
 {
     haft_urcu_flavour(ctx)->read_lock();
 }
 
-static inline void haft_urcu_end(void *ctx)
+HAFT_ONLY_INLINE void haft_urcu_end(void *ctx)
 {
     haft_urcu_flavour(ctx)->read_unlock();
 }
 
-static inline void haft_urcu_online(void *ctx)
+HAFT_ONLY_INLINE void haft_urcu_online(void *ctx)
 {
     haft_urcu_flavour(ctx)->thread_online();
 }
 
-static inline void haft_urcu_offline(void *ctx)
+HAFT_ONLY_INLINE void haft_urcu_offline(void *ctx)
 {
     haft_urcu_flavour(ctx)->thread_offline();
 }
 
-static inline void haft_urcu_quiescent(void *ctx)
+HAFT_ONLY_INLINE void haft_urcu_quiescent(void *ctx)
 {
     haft_urcu_flavour(ctx)->read_quiescent_state();
 }
 
-static inline bool haft_urcu_inside(void *ctx)
+HAFT_ONLY_INLINE bool haft_urcu_inside(void *ctx)
 {
     return haft_urcu_flavour(ctx)->read_ongoing() != 0;
 }
 
 /* After a fork: urcu_bp_after_fork_child() forgets the threads that are gone. */
-static inline bool haft_urcu_goes_on(void *ctx)
+HAFT_ONLY_INLINE bool haft_urcu_goes_on(void *ctx)
 {
     (void)ctx;
     return true;
 }
 
 /* liburcu's other flavours would wait for the threads that are gone. */
-static inline bool haft_urcu_does_not_go_on(void *ctx)
+HAFT_ONLY_INLINE bool haft_urcu_does_not_go_on(void *ctx)
 {
     (void)ctx;
     return false;
@@ -134,19 +134,19 @@ static inline bool haft_urcu_does_not_go_on(void *ctx)
 #else
 #define HAFT_URCU_REGISTERED(name) haft_urcu_##name##_is_registered
 
-static inline bool haft_urcu_memb_is_registered(void *ctx)
+HAFT_ONLY_INLINE bool haft_urcu_memb_is_registered(void *ctx)
 {
     (void)ctx;
     return URCU_TLS(urcu_memb_reader).registered;
 }
 
-static inline bool haft_urcu_mb_is_registered(void *ctx)
+HAFT_ONLY_INLINE bool haft_urcu_mb_is_registered(void *ctx)
 {
     (void)ctx;
     return URCU_TLS(urcu_mb_reader).registered;
 }
 
-static inline bool haft_urcu_qsbr_is_registered(void *ctx)
+HAFT_ONLY_INLINE bool haft_urcu_qsbr_is_registered(void *ctx)
 {
     (void)ctx;
     return URCU_TLS(urcu_qsbr_reader).registered;
@@ -156,9 +156,9 @@ static inline bool haft_urcu_qsbr_is_registered(void *ctx)
 /* Constant in C, so no designators: C++17 has none. */
 #define HAFT_URCU_SECTIONS(name, registered, after_fork)                                           \
     {                                                                                              \
-        (void *)(uintptr_t)&urcu_##name##_flavor, haft_urcu_wait, haft_urcu_register_thread,       \
-            haft_urcu_unregister_thread, haft_urcu_begin, haft_urcu_end, NULL, NULL, NULL,         \
-            haft_urcu_inside, registered, after_fork,                                              \
+        HAFT_BITS(void *, HAFT_BITS(uintptr_t, &urcu_##name##_flavor)), haft_urcu_wait,            \
+            haft_urcu_register_thread, haft_urcu_unregister_thread, haft_urcu_begin,               \
+            haft_urcu_end, NULL, NULL, NULL, haft_urcu_inside, registered, after_fork,             \
         {                                                                                          \
             NULL, NULL, NULL, NULL                                                                 \
         }                                                                                          \
@@ -170,7 +170,7 @@ static inline bool haft_urcu_qsbr_is_registered(void *ctx)
  *
  * Returns   the clock; it is never freed, and each source file has its own of the same identity.
  */
-static inline const haft_foreign_clock *haft_urcu_memb(void)
+HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_memb(void)
 {
     static const haft_foreign_clock clock =
         HAFT_URCU_SECTIONS(memb, HAFT_URCU_REGISTERED(memb), haft_urcu_does_not_go_on);
@@ -178,7 +178,7 @@ static inline const haft_foreign_clock *haft_urcu_memb(void)
     return &clock;
 }
 
-static inline const haft_foreign_clock *haft_urcu_mb(void)
+HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_mb(void)
 {
     static const haft_foreign_clock clock =
         HAFT_URCU_SECTIONS(mb, HAFT_URCU_REGISTERED(mb), haft_urcu_does_not_go_on);
@@ -186,10 +186,10 @@ static inline const haft_foreign_clock *haft_urcu_mb(void)
     return &clock;
 }
 
-static inline const haft_foreign_clock *haft_urcu_qsbr(void)
+HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_qsbr(void)
 {
     static const haft_foreign_clock clock = {
-        (void *)(uintptr_t)&urcu_qsbr_flavor,
+        HAFT_BITS(void *, HAFT_BITS(uintptr_t, &urcu_qsbr_flavor)),
         haft_urcu_wait,
         haft_urcu_register_thread,
         haft_urcu_unregister_thread,
@@ -207,7 +207,7 @@ static inline const haft_foreign_clock *haft_urcu_qsbr(void)
     return &clock;
 }
 
-static inline const haft_foreign_clock *haft_urcu_bp(void)
+HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_bp(void)
 {
     static const haft_foreign_clock clock = HAFT_URCU_SECTIONS(bp, NULL, haft_urcu_goes_on);
 
