@@ -131,6 +131,9 @@ haft_status model_restore_status(struct model *model, haft_id id, bool fills, bo
 void model_claim(struct model *model, uint64_t index);
 void model_push(struct model *model, uint64_t index);
 
+/* Of objects in slots, where the option is 0. */
+size_t model_usual_alignment(uint64_t object_size);
+
 void model_run_setup(struct model *model, size_t object_size, size_t alignment, bool pins);
 uint64_t model_trim(struct model *model);              /* the bytes that it should give back */
 void model_slots(struct model *model, uint64_t slots); /* that the table has room for */

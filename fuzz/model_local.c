@@ -1,5 +1,6 @@
 /* The model of haft_local's ways with memory: ids restored, memory given back. */
 #include "fuzz/model.h"
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,10 +10,19 @@
 
 /* --- runs --- */
 
+size_t model_usual_alignment(uint64_t object_size)
+{
+    const size_t most = _Alignof(max_align_t) > 8 ? _Alignof(max_align_t) : 8;
+    const uint64_t power = object_size & (~object_size + 1);
+
+    return power < 8 ? 8 : power < most ? (size_t)power : most;
+}
+
 void model_run_setup(struct model *model, size_t object_size, size_t alignment, bool pins)
 {
     const uint64_t page = RUN_PAGE;
-    const uint64_t step = alignment > sizeof(uint64_t) ? alignment : sizeof(uint64_t);
+    const size_t asked = alignment != 0 ? alignment : model_usual_alignment(object_size);
+    const uint64_t step = asked > sizeof(uint64_t) ? asked : sizeof(uint64_t);
     const uint64_t size = pins ? (object_size + 7) / 8 * 8 + sizeof(uint64_t) : object_size;
     const uint64_t stride = (sizeof(uint64_t) + size + step - 1) / step * step;
 

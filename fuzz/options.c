@@ -8,6 +8,7 @@
 #include <haft/share.h>
 #include <haft/table.h>
 #include <haft/typed.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -153,10 +154,21 @@ static bool applies(enum kind kind, haft_status status)
     }
 }
 
+/* Of objects in slots, where the option is 0. */
+static uint64_t usual_alignment(uint64_t size)
+{
+    const uint64_t most = _Alignof(max_align_t) > 8 ? _Alignof(max_align_t) : 8;
+    const uint64_t power = size & (~size + 1);
+
+    return power < 8 ? 8 : power < most ? power : most;
+}
+
 /* Bytes from slot to slot of a shared table. */
 static uint64_t stride_of(const struct values *values)
 {
-    const uint64_t alignment = values->object_alignment > 8 ? values->object_alignment : 8;
+    const uint64_t usual = usual_alignment(values->object_size);
+    const uint64_t asked = values->object_alignment > 8 ? values->object_alignment : 8;
+    const uint64_t alignment = values->object_alignment != 0 ? asked : usual;
     const uint64_t size =
         values->pins ? (values->object_size + 7) / 8 * 8 + 8 : values->object_size;
 

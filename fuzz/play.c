@@ -95,9 +95,10 @@ bool object_is(const struct play *play, const void *object, uint64_t value)
     const char *bytes = object;
     const size_t size = play->setup.object_size;
     const size_t tail = size / 8 * 8;
+    const size_t usual = size % 8 == 0 ? model_usual_alignment(size) : 1;
+    const size_t asked = play->setup.object_alignment;
 
-    if (size != 0 && play->setup.object_alignment != 0 &&
-        (uintptr_t)object % play->setup.object_alignment != 0) {
+    if (size != 0 && (uintptr_t)object % (asked != 0 ? asked : usual) != 0) {
         return false;
     }
     for (size_t at = 0; at + 8 <= size; at += at < 64 || at + 72 > size ? 8 : 64) {

@@ -40,6 +40,7 @@ static haft_table *open_table(const struct turns *turns, haft_domain *domain)
     const haft_table_options options = {
         .capacity = most - 32 * (uint64_t)(turns->share - 1),
         .object_size = LINE - beside,
+        .object_alignment = sizeof(uint64_t), /* a slot is a line */
         .pins = turns->pins,
         .layout = HAFT_LAYOUT_OF(INDEX_BITS, 32, 0),
     };

@@ -66,7 +66,7 @@ typedef void haft_side_end(void *value, haft_id id, void *arg);
 
 typedef struct haft_side_options {
     size_t value_size;      /* bytes, up to 2^30; 0: only which ids have a value */
-    size_t value_alignment; /* a power of two up to 4096; 0: 8 */
+    size_t value_alignment; /* a power of two up to 4096; 0: as object_alignment */
     haft_side_end *on_end;  /* NULL: nothing; not for a haft_table */
     void *end_arg;
 } haft_side_options;

@@ -79,7 +79,8 @@
  *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
  *                                      untouched, if its objects are of another size, less aligned
  *                                      or farther apart than in a table of the type, or one of the
- *                                      two has pins and the other has not
+ *                                      two has pins and the other has not.  Open it with
+ *                                      object_alignment = _Alignof(type)
  *   name_local_close(ships)
  *   name_local_reserve, _reserve_at, _publish, _abort, _insert, _free, _diagnose, _id_at, _require,
  *   _for_each, _restore, _restore_free, _for_each_slot

@@ -1,5 +1,6 @@
 /* The options that all tables have in common. */
 #include "lib/slots/options.h"
+#include <stddef.h>
 #include <string.h>
 
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
@@ -10,13 +11,27 @@ static bool layout_is_zero(haft_layout layout)
            layout.reserved == 0;
 }
 
+/* A type's size is a multiple of its alignment. */
+size_t options_usual_alignment(size_t object_size)
+{
+    const size_t word = sizeof(uint64_t);
+    const size_t most = _Alignof(max_align_t) > word ? _Alignof(max_align_t) : word;
+    size_t alignment = word;
+
+    while (object_size != 0 && alignment < most && object_size % (2 * alignment) == 0) {
+        alignment *= 2;
+    }
+    return alignment;
+}
+
 static void fill_in_defaults(struct common_options *options, enum options_shape shape)
 {
     if (layout_is_zero(options->layout)) {
         options->layout = HAFT_LAYOUT_32_32;
     }
     if (options->object_alignment == 0) {
-        options->object_alignment = shape == PACKED ? 1 : sizeof(uint64_t);
+        options->object_alignment =
+            shape == PACKED ? 1 : options_usual_alignment(options->object_size);
     }
 }
 

@@ -24,6 +24,12 @@ struct common_options {
                    "the common options come first, all of them")
 
 /*
+ * The alignment of objects in slots where the option is 0: as malloc() would align them, and at
+ * least a word's.  Objects of a packed table lie without gaps, and so as their size wants it.
+ */
+size_t options_usual_alignment(size_t object_size);
+
+/*
  * Check the common options that `table_options` (a haft_local_options and so on) begins with.
  * HAFT_OK, the options with their defaults filled in, and the highest capacity that the layout
  * allows; or the status of the option that is out of range.

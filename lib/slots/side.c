@@ -41,12 +41,15 @@ static haft_status check_options(const haft_side_options *options, bool is_share
 /* Entries lie as slots do. */
 static struct geometry geometry_for(const haft_side_options *options)
 {
+    const size_t alignment = options->value_alignment != 0
+                                 ? options->value_alignment
+                                 : options_usual_alignment(options->value_size);
     const struct slots_options wanted = {
         .common =
             {
                 .capacity = 1,
                 .object_size = options->value_size,
-                .object_alignment = options->value_alignment,
+                .object_alignment = alignment,
             },
     };
     return geometry_of(&wanted);

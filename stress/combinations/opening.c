@@ -80,7 +80,7 @@ static void give_memory(const struct plan_options *from, haft_table_options *opt
     options->memory_size = footprint.bytes;
 }
 
-/* A slot's, where objects have the default alignment. */
+/* A slot's. */
 static uint64_t slot_bytes(const struct plan_options *from)
 {
     const uint64_t words = (from->object_size + 7) / 8 + 1 + from->pins;
@@ -102,6 +102,7 @@ void begin_table(void)
         .name = TABLE_NAME,
         .capacity = from->capacity,
         .object_size = from->object_size,
+        .object_alignment = sizeof(uint64_t),
         .layout = layout,
         .tag = from->tag_bits != 0,
         .first_generation = from->first_generation,

@@ -123,7 +123,7 @@ TEST_ON_EACH_CLOCK(explain, busy_says_how_many_slots_wait)
 Test(explain, busy_says_how_many_slots_waiting_bytes_allow)
 {
     const haft_table_options options = {
-        .name = "players", .capacity = 10000, .object_size = 16, .waiting_bytes = 100 * 24};
+        .name = "players", .capacity = 10000, .object_size = 24, .waiting_bytes = 100 * 32};
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
     struct shared shared = open_shared_on(&frames, &options);
     haft_status status;

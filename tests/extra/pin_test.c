@@ -417,7 +417,7 @@ TEST_ON_EACH_CLOCK(pin, a_table_that_could_not_be_closed_for_pins_goes_on)
 Test(pin, costs_8_bytes_a_slot_and_nothing_without_the_option)
 {
     for (size_t size = 0; size <= 40; size++) {
-        haft_table_options plain = {.capacity = 100, .object_size = size};
+        haft_table_options plain = {.capacity = 100, .object_size = size, .object_alignment = 8};
         struct shared without = open_shared(MEMB_CALLER, &plain);
 
         close_shared(&without);

@@ -315,6 +315,7 @@ Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
     haft_id id;
 
     larger.capacity = 3 * COUNT;
+    larger.object_alignment = 8; /* a run of slots is a few pages */
     struct level level = open_level(MEMB_CALLER, &larger);
 
     fill(&level, 3 * COUNT);

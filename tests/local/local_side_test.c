@@ -3,6 +3,7 @@
 #include <haft/share.h>
 #include <haft/side.h>
 #include <haft/snapshot.h>
+#include <stddef.h>
 #include <string.h>
 
 TestSuite(local_side, .timeout = SUITE_SECONDS);
@@ -429,6 +430,25 @@ Test(local_side, values_are_aligned_as_asked)
     }
     haft_local_close(local);
     expect_no_leaks();
+}
+
+Test(local_side, values_of_16_bytes_are_aligned_for_a_vector_unasked)
+{
+    const haft_side_options options = {.value_size = 2 * sizeof(max_align_t)};
+    haft_local *local;
+    haft_side *side;
+    void *place;
+    haft_id id;
+
+    must(haft_local_open(&some, &local) == HAFT_OK);
+    assert_status(haft_side_open_local(local, &options, &side), HAFT_OK);
+    for (int i = 0; i < 3; i++) {
+        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+        must(haft_side_set(side, id, NULL, &place) == HAFT_OK);
+        cr_expect(eq(u64, (uintptr_t)place % _Alignof(max_align_t), 0));
+    }
+    haft_side_close(side);
+    haft_local_close(local);
 }
 
 Test(local_side, options_out_of_range_are_named)

@@ -1,5 +1,6 @@
 /* Where slots and objects lie: both kinds of table. */
 #include "tests/support.h"
+#include <stddef.h>
 #include <string.h>
 
 TestSuite(geometry, .timeout = SUITE_SECONDS);
@@ -31,7 +32,7 @@ static void expect_objects_apart(int kind, size_t size, size_t alignment)
         assert_status(subject_reserve(&subject, &ids[i], &object), HAFT_OK);
         memset(object, i + 1, size);
         subject_publish(&subject, ids[i]);
-        must((uintptr_t)object % (alignment != 0 ? alignment : 8) == 0);
+        must((uintptr_t)object % alignment == 0);
         must(haft_resolve(subject.view, ids[i]) == object);
         must((const char *)haft_slot_of(subject.view, ids[i]) + 8 == (const char *)object);
     }
@@ -101,10 +102,43 @@ TEST_ON_EACH_TABLE(geometry, an_inserted_object_arrives_whole_and_its_neighbours
     }
 }
 
+/* Of any type which may have that size, as malloc() would align it; a word's at least. */
+static size_t usual_alignment(size_t size)
+{
+    size_t alignment = 8;
+
+    while (size != 0 && size % (2 * alignment) == 0 && alignment < _Alignof(max_align_t)) {
+        alignment *= 2;
+    }
+    return alignment;
+}
+
+TEST_ON_EACH_KIND(geometry, objects_without_an_option_are_aligned_as_malloc_would_align_them)
+{
+    for (size_t size = 1; size <= 128; size++) {
+        const haft_table_options options = {.capacity = 5, .object_size = size};
+        struct subject subject = subject_open(*kind, &options);
+        const size_t step = usual_alignment(size);
+        const size_t alignment = subject.packed == NULL ? step : size % step == 0 ? step : 1;
+
+        for (int i = 0; i < 5; i++) {
+            haft_id id;
+
+            assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
+            must((uintptr_t)subject_find(&subject, id) % alignment == 0);
+        }
+        if (subject.packed == NULL) {
+            cr_expect(eq(u64, subject.view.stride, rounded_up(8 + size, step)));
+        }
+        subject_close(&subject);
+    }
+}
+
 TEST_ON_EACH_TABLE(geometry, a_slot_costs_8_bytes_more_than_its_object)
 {
     for (size_t size = 0; size <= 128; size += 8) {
-        const haft_table_options options = {.capacity = 5, .object_size = size};
+        const haft_table_options options = {
+            .capacity = 5, .object_size = size, .object_alignment = 8};
         struct subject subject = subject_open(*kind, &options);
 
         cr_expect(eq(u64, subject.view.stride, size + 8));

@@ -210,6 +210,7 @@ static haft_status adopt_ships(haft_local_options options)
 Test(typed_fit, a_local_table_is_adopted_if_of_the_type)
 {
     const size_t size = sizeof(struct ship);
+    const size_t alignment = _Alignof(struct ship);
     const haft_local_options wrong[] = {
         {.object_size = size + 8},
         {.object_size = size - 8},
@@ -219,7 +220,9 @@ Test(typed_fit, a_local_table_is_adopted_if_of_the_type)
         {.object_size = size, .object_alignment = 64}, /* slots further apart */
     };
 
-    expect_status(adopt_ships((haft_local_options){.object_size = size}), HAFT_OK);
+    expect_status(
+        adopt_ships((haft_local_options){.object_size = size, .object_alignment = alignment}),
+        HAFT_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         expect_status(adopt_ships(wrong[i]), HAFT_WRONG_TYPE);
     }
@@ -257,7 +260,9 @@ Test(typed_fit, a_table_that_is_aligned_to_less_is_not_adopted)
 
 Test(typed_fit, a_shared_table_and_its_worker_are_adopted_if_of_the_type)
 {
-    const haft_table_options right = {.capacity = 5, .object_size = sizeof(struct ship)};
+    const haft_table_options right = {.capacity = 5,
+                                      .object_size = sizeof(struct ship),
+                                      .object_alignment = _Alignof(struct ship)};
     const haft_table_options wrong = {.capacity = 5, .object_size = sizeof(struct torpedo)};
     struct shared shared = open_shared(MEMB_CALLER, &right);
     haft_table *other;

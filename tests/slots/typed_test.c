@@ -27,6 +27,7 @@ static void open_all(void)
         .capacity = 100, .on_bad_access = count_bad_access, .bad_access_arg = &bad_accesses};
     const haft_table_options of_table = {.capacity = 100,
                                          .object_size = sizeof(struct ship),
+                                         .object_alignment = _Alignof(struct ship),
                                          .on_bad_access = count_bad_access,
                                          .bad_access_arg = &bad_accesses};
 

@@ -9,14 +9,14 @@
 TestSuite(waiting_bytes, .timeout = SUITE_SECONDS);
 TestSuite(never_wait, .timeout = SUITE_SECONDS);
 
-#define SLOT 24 /* 16 bytes of object and the word */
+#define SLOT 32 /* 24 bytes of object and the word */
 #define BOUND 1000
 
 static const haft_table_options bounded = {
-    .capacity = 1000000, .object_size = 16, .waiting_bytes = BOUND * SLOT};
+    .capacity = 1000000, .object_size = 24, .waiting_bytes = BOUND * SLOT};
 
 static const haft_table_options never = {
-    .capacity = 1000000, .object_size = 16, .waiting_bytes = BOUND * SLOT, .never_wait = true};
+    .capacity = 1000000, .object_size = 24, .waiting_bytes = BOUND * SLOT, .never_wait = true};
 
 /* Insert and free until there is an answer other than HAFT_OK; how many that were. */
 static uint64_t churn(haft_worker *worker, uint64_t most)
@@ -54,7 +54,7 @@ TEST_ON_EACH_CLOCK(waiting_bytes, makes_inserts_busy_while_a_reader_stays)
 
 TEST_ON_EACH_CLOCK(waiting_bytes, unset_makes_none_busy)
 {
-    const haft_table_options options = {.capacity = 100000, .object_size = 16};
+    const haft_table_options options = {.capacity = 100000, .object_size = 24};
     struct shared shared = open_shared(*setting, &options);
     struct reader reader;
 
@@ -131,7 +131,7 @@ Test(waiting_bytes, counts_pinned_objects_that_were_freed)
 Test(waiting_bytes, of_a_full_table_is_no_reason)
 {
     const haft_table_options options = {.capacity = 124,
-                                        .object_size = 16,
+                                        .object_size = 24,
                                         .layout = HAFT_LAYOUT_OF(7, 32, 0),
                                         .waiting_bytes = SLOT};
     struct shared shared = open_shared(MEMB_CALLER, &options);
@@ -149,7 +149,7 @@ Test(waiting_bytes, leaves_room_beside_what_idle_workers_hold)
 {
     enum { WORKERS = 40 };
     const haft_table_options options = {
-        .capacity = 100000, .object_size = 16, .waiting_bytes = 64 * SLOT};
+        .capacity = 100000, .object_size = 24, .waiting_bytes = 64 * SLOT};
     struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *idle[WORKERS];
     haft_id id;
@@ -196,11 +196,11 @@ static uint64_t drawn_at_once(size_t object_size, uint64_t waiting_bytes)
 
 Test(waiting_bytes, makes_batches_small)
 {
-    cr_expect(eq(u64, drawn_at_once(16, 0), 124)); /* to the first multiple of 128 */
+    cr_expect(eq(u64, drawn_at_once(24, 0), 124)); /* to the first multiple of 128 */
     cr_expect(eq(u64, drawn_at_once(4096, 0), 124));
     cr_expect(le(u64, drawn_at_once(65536, 0), 16));
-    cr_expect(le(u64, drawn_at_once(16, BOUND * SLOT), 16));
-    cr_expect(eq(u64, drawn_at_once(16, SLOT), 1));
+    cr_expect(le(u64, drawn_at_once(24, BOUND * SLOT), 16));
+    cr_expect(eq(u64, drawn_at_once(24, SLOT), 1));
 }
 
 Test(waiting_bytes, below_a_slot_is_refused)
@@ -224,7 +224,7 @@ Test(waiting_bytes, below_a_slot_is_refused)
 Test(waiting_bytes, holds_for_a_shared_local_table)
 {
     const haft_local_options local_options = {
-        .capacity = 100000, .object_size = 16, .will_share = true};
+        .capacity = 100000, .object_size = 24, .will_share = true};
     haft_share_options options = {.waiting_bytes = SLOT - 1, .never_wait = true};
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
     haft_domain *domain;
@@ -273,7 +273,7 @@ TEST_ON_EACH_CLOCK(never_wait, returns_at_once_whatever_waits)
 TEST_ON_EACH_CLOCK(never_wait, holds_for_a_shared_local_table)
 {
     const haft_table_options none = {.capacity = 1};
-    const haft_local_options options = {.capacity = 100000, .object_size = 16, .will_share = true};
+    const haft_local_options options = {.capacity = 100000, .object_size = 24, .will_share = true};
     struct shared shared = open_shared(*setting, &none);
     struct reader reader;
     haft_local *local;

@@ -19,12 +19,18 @@ typedef struct haft_footprint {
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
-    const char *name;        /* for messages; copied; NULL: the kind of the table */               \
-    uint64_t capacity;       /* objects that fit; 1 to 2^index_bits - 4 */                         \
-    size_t object_size;      /* bytes, up to 2^30; 0 (not packed): an allocator of ids */          \
-    size_t object_alignment; /* power of two up to 4096; 0: 8.  Packed: divides the size; 0: 1 */  \
-    haft_layout layout;      /* all zero: HAFT_LAYOUT_32_32 */                                     \
-    uint64_t tag;            /* fits tag_bits */                                                   \
+    const char *name;   /* for messages; copied; NULL: the kind of the table */                    \
+    uint64_t capacity;  /* objects that fit; 1 to 2^index_bits - 4 */                              \
+    size_t object_size; /* bytes, up to 2^30; 0 (not packed): an allocator of ids */               \
+                                                                                                   \
+    /* 0: as malloc() would align: to the largest power of two that divides the size, from 8 */    \
+    /* up to what max_align_t has (16 on most systems); packed objects lie as their size has */    \
+    /* it.  A slot is the object and 8 bytes, rounded up to the alignment: 8 makes it 8 bytes */   \
+    /* smaller where the size is a multiple of 16 and no member needs 16. */                       \
+    size_t object_alignment; /* power of two up to 4096; packed: divides the size */               \
+                                                                                                   \
+    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */                                   \
+    uint64_t tag;              /* fits tag_bits */                                                 \
     uint64_t first_generation; /* of each slot's first life; 0: 1 */                               \
                                                                                                    \
     /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids of */  \

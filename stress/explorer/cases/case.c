@@ -124,6 +124,7 @@ void open_table(const struct table_wish *wish)
         .restore_range = wish->restore_range,
         .waiting_bytes = wish->waiting_bytes,
         .object_size = wish->object_size != 0 ? wish->object_size : sizeof(struct object),
+        .object_alignment = sizeof(uint64_t),
         .layout = {index_bits, generation_bits, 0, 0},
         .on_reclaim = wish->on_reclaim,
         .pins = wish->has_pins,
