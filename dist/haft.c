@@ -2680,6 +2680,12 @@ struct common_options {
                    "the common options come first, all of them")
 
 /*
+ * The alignment of objects in slots where the option is 0: as malloc() would align them, and at
+ * least a word's.  Objects of a packed table lie without gaps, and so as their size wants it.
+ */
+HAFT_INTERNAL size_t options_usual_alignment(size_t object_size);
+
+/*
  * Check the common options that `table_options` (a haft_local_options and so on) begins with.
  * HAFT_OK, the options with their defaults filled in, and the highest capacity that the layout
  * allows; or the status of the option that is out of range.
@@ -4520,13 +4526,27 @@ static bool layout_is_zero(haft_layout layout)
            layout.reserved == 0;
 }
 
+/* A type's size is a multiple of its alignment. */
+HAFT_INTERNAL size_t options_usual_alignment(size_t object_size)
+{
+    const size_t word = sizeof(uint64_t);
+    const size_t most = _Alignof(max_align_t) > word ? _Alignof(max_align_t) : word;
+    size_t alignment = word;
+
+    while (object_size != 0 && alignment < most && object_size % (2 * alignment) == 0) {
+        alignment *= 2;
+    }
+    return alignment;
+}
+
 static void fill_in_defaults(struct common_options *options, enum options_shape shape)
 {
     if (layout_is_zero(options->layout)) {
         options->layout = HAFT_LAYOUT_32_32;
     }
     if (options->object_alignment == 0) {
-        options->object_alignment = shape == PACKED ? 1 : sizeof(uint64_t);
+        options->object_alignment =
+            shape == PACKED ? 1 : options_usual_alignment(options->object_size);
     }
 }
 
@@ -4827,12 +4847,15 @@ static haft_status check_options(const haft_side_options *options, bool is_share
 /* Entries lie as slots do. */
 static struct geometry geometry_for(const haft_side_options *options)
 {
+    const size_t alignment = options->value_alignment != 0
+                                 ? options->value_alignment
+                                 : options_usual_alignment(options->value_size);
     const struct slots_options wanted = {
         .common =
             {
                 .capacity = 1,
                 .object_size = options->value_size,
-                .object_alignment = options->value_alignment,
+                .object_alignment = alignment,
             },
     };
     return geometry_of(&wanted);

@@ -65,29 +65,29 @@
  *     haft/id.h          154  the id: what names an object instead of a pointer
  *     haft/status.h      328  what haft's functions answer
  *     haft/view.h        557  resolving ids: what every table has in common
- *     haft/domain.h     1311  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1668  the handle table that all threads share, and its workers
- *     haft/local.h      2125  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2529  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1317  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1674  the handle table that all threads share, and its workers
+ *     haft/local.h      2131  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2535  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2875  visiting the live objects of a shared table
- *     haft/pin.h        2990  holding on to an object beyond a read section
- *     haft/share.h      3042  hand a local table over to all threads, and back
- *     haft/side.h       3159  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3405  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       2881  visiting the live objects of a shared table
+ *     haft/pin.h        2996  holding on to an object beyond a read section
+ *     haft/share.h      3048  hand a local table over to all threads, and back
+ *     haft/side.h       3165  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3411  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3621  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3627  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3775  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    3781  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    906  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4299  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4305  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3988  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5448  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      3994  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5454  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5629  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5636  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       814  a grace period that the program brings: a foreign clock
  *
@@ -1157,12 +1157,18 @@ typedef struct haft_footprint {
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
-    const char *name;        /* for messages; copied; NULL: the kind of the table */               \
-    uint64_t capacity;       /* objects that fit; 1 to 2^index_bits - 4 */                         \
-    size_t object_size;      /* bytes, up to 2^30; 0 (not packed): an allocator of ids */          \
-    size_t object_alignment; /* power of two up to 4096; 0: 8.  Packed: divides the size; 0: 1 */  \
-    haft_layout layout;      /* all zero: HAFT_LAYOUT_32_32 */                                     \
-    uint64_t tag;            /* fits tag_bits */                                                   \
+    const char *name;   /* for messages; copied; NULL: the kind of the table */                    \
+    uint64_t capacity;  /* objects that fit; 1 to 2^index_bits - 4 */                              \
+    size_t object_size; /* bytes, up to 2^30; 0 (not packed): an allocator of ids */               \
+                                                                                                   \
+    /* 0: as malloc() would align: to the largest power of two that divides the size, from 8 */    \
+    /* up to what max_align_t has (16 on most systems); packed objects lie as their size has */    \
+    /* it.  A slot is the object and 8 bytes, rounded up to the alignment: 8 makes it 8 bytes */   \
+    /* smaller where the size is a multiple of 16 and no member needs 16. */                       \
+    size_t object_alignment; /* power of two up to 4096; packed: divides the size */               \
+                                                                                                   \
+    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */                                   \
+    uint64_t tag;              /* fits tag_bits */                                                 \
     uint64_t first_generation; /* of each slot's first life; 0: 1 */                               \
                                                                                                    \
     /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids of */  \
@@ -3213,7 +3219,7 @@ typedef void haft_side_end(void *value, haft_id id, void *arg);
 
 typedef struct haft_side_options {
     size_t value_size;      /* bytes, up to 2^30; 0: only which ids have a value */
-    size_t value_alignment; /* a power of two up to 4096; 0: 8 */
+    size_t value_alignment; /* a power of two up to 4096; 0: as object_alignment */
     haft_side_end *on_end;  /* NULL: nothing; not for a haft_table */
     void *end_arg;
 } haft_side_options;
@@ -5518,7 +5524,8 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
  *                                      untouched, if its objects are of another size, less aligned
  *                                      or farther apart than in a table of the type, or one of the
- *                                      two has pins and the other has not
+ *                                      two has pins and the other has not.  Open it with
+ *                                      object_alignment = _Alignof(type)
  *   name_local_close(ships)
  *   name_local_reserve, _reserve_at, _publish, _abort, _insert, _free, _diagnose, _id_at, _require,
  *   _for_each, _restore, _restore_free, _for_each_slot
