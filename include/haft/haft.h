@@ -22,6 +22,7 @@
 #include <haft/arena.h>
 #include <haft/clock.h>
 #include <haft/commands.h>
+#include <haft/counted.h>
 #include <haft/diagnose.h>
 #include <haft/domain.h>
 #include <haft/export.h>

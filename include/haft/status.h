@@ -47,6 +47,8 @@ typedef enum haft_status {
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or an inner job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin */
+    HAFT_NOT_HELD,    /* no object with that id is held */
+    HAFT_CLOSED,      /* the table is being closed */
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
@@ -89,6 +91,7 @@ typedef enum haft_status {
     HAFT_BAD_WRAP,
     HAFT_BAD_ON_END,
     HAFT_BAD_KEEP,
+    HAFT_BAD_COPIES,
 
     HAFT_STATUS_COUNT /* how many there are; never returned */
 } haft_status;

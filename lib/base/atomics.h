@@ -55,4 +55,9 @@ typedef haft_atomic_u64 atomic_u64;
 #define fetch_add_acq_rel(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
 
+/* A word of an object, of whatever type the program has there; aligned to 8 bytes. */
+#define bytes_load_acquire(edge, bytes) bytes_load(HAFT_EDGE_##edge, bytes, memory_order_acquire)
+#define bytes_store_release(edge, bytes, value)                                                    \
+    bytes_store(HAFT_EDGE_##edge, bytes, value, memory_order_release)
+
 #endif /* HAFT_LIB_ATOMICS_H */

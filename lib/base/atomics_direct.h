@@ -27,4 +27,18 @@ static inline uint64_t u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint
     return atomic_fetch_add_explicit(word, value, order);
 }
 
+typedef uint64_t __attribute__((may_alias)) bytes_u64;
+
+static inline uint64_t bytes_load(haft_edge edge, const void *bytes, memory_order order)
+{
+    (void)edge;
+    return __atomic_load_n((const bytes_u64 *)bytes, (int)order);
+}
+
+static inline void bytes_store(haft_edge edge, void *bytes, uint64_t value, memory_order order)
+{
+    (void)edge;
+    __atomic_store_n((bytes_u64 *)bytes, value, (int)order);
+}
+
 #endif /* HAFT_LIB_ATOMICS_DIRECT_H */

@@ -137,6 +137,18 @@ void os_sleep(uint64_t ns)
     (void)ns;
 }
 
+void os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    (void)word;
+    (void)value;
+    (void)ns;
+}
+
+void os_wake_address(const void *word)
+{
+    (void)word;
+}
+
 bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
 {
     (void)thread;

@@ -74,6 +74,33 @@ void os_cancel_restore(int before)
 #define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
 
+/* The half of a word that counts up: the system waits for 32 bits. */
+static uintptr_t low_half(const void *word)
+{
+    return (uintptr_t)word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0);
+}
+
+#ifdef SYS_futex
+typedef long futex_time; /* whatever time_t is */
+#else
+typedef int64_t futex_time;
+#define SYS_futex SYS_futex_time64
+#endif
+#define WAIT_PRIVATE 128 /* FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE, of <linux/futex.h> */
+#define WAKE_PRIVATE 129
+
+void os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    const futex_time time[2] = {(futex_time)(ns / SECOND), (futex_time)(ns % SECOND)};
+
+    syscall(SYS_futex, low_half(word), WAIT_PRIVATE, (uint32_t)value, time, NULL, 0);
+}
+
+void os_wake_address(const void *word)
+{
+    syscall(SYS_futex, low_half(word), WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
 /* A kernel that has no huge pages may refuse. */
 static void ask_for_small_pages(char *base, size_t size)
 {
@@ -189,6 +216,18 @@ bool os_populate(char *base, size_t size)
     (void)base;
     (void)size;
     return true;
+}
+
+void os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    (void)word;
+    (void)value;
+    os_sleep(ns < 1000000 ? ns : 1000000);
+}
+
+void os_wake_address(const void *word)
+{
+    (void)word;
 }
 
 bool os_random(uint64_t *bits)

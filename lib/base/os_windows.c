@@ -245,6 +245,18 @@ static unsigned __stdcall run_thread(void *arg)
     return 0;
 }
 
+void os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    (void)word;
+    (void)value;
+    os_sleep(ns < 1000000 ? ns : 1000000);
+}
+
+void os_wake_address(const void *word)
+{
+    (void)word;
+}
+
 bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
 {
     thread->run = run;

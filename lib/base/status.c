@@ -34,6 +34,8 @@ static const struct {
          "the call may wait, and a read section or outer job of its thread may hold pointers"},
     [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the call is for domains with another clock"},
     [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
+    [HAFT_NOT_HELD] = {"HAFT_NOT_HELD", "no object with that id is held"},
+    [HAFT_CLOSED] = {"HAFT_CLOSED", "the table is being closed"},
     [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
     [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE",
@@ -97,6 +99,8 @@ static const struct {
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
                        "wrap: ids of the table repeat, and a side cannot tell their values apart"},
     [HAFT_BAD_ON_END] = {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
+    [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",
+                         "copies: objects of at most 64 bytes, which only an insertion writes"},
     [HAFT_BAD_KEEP] = {"HAFT_BAD_KEEP", "keep: 1 or more snapshots"},
 };
 

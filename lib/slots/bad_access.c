@@ -15,13 +15,23 @@ int haft_bad_access_format(const haft_bad_access *access, char *text, size_t siz
                     haft_status_text(access->status), haft_status_name(access->status));
 }
 
-static _Noreturn void end_program(const struct slots *slots, const haft_bad_access *access)
+/* End the program, unless the table has a policy; then the line is not needed. */
+static void apply_policy(const haft_bad_access *access, const char *line,
+                         haft_on_bad_access *policy, void *arg)
 {
-    char text[512]; /* a longer name cuts the text */
+    if (policy == NULL) {
+        os_print(line);
+        abort();
+    }
+    policy(access, arg);
+}
 
-    sites_describe(slots, access->table, access->id, access->status, text, sizeof text);
-    os_print(text);
-    abort();
+void bad_access_report(const haft_bad_access *access, haft_on_bad_access *policy, void *arg)
+{
+    char line[512]; /* a longer name cuts the text */
+
+    haft_bad_access_format(access, line, sizeof line);
+    apply_policy(access, line, policy, arg);
 }
 
 void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status)
@@ -32,9 +42,8 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
         .id = id,
         .status = status,
     };
+    char line[512];
 
-    if (slots->common.on_bad_access == NULL) {
-        end_program(slots, &access);
-    }
-    slots->common.on_bad_access(&access, slots->common.bad_access_arg);
+    sites_describe(slots, table, id, status, line, sizeof line);
+    apply_policy(&access, line, slots->common.on_bad_access, slots->common.bad_access_arg);
 }

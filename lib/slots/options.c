@@ -1,6 +1,7 @@
 /* The options that all tables have in common. */
 #include "lib/slots/options.h"
 #include <stddef.h>
+#include "lib/base/os.h"
 #include <string.h>
 
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
@@ -108,4 +109,29 @@ haft_status options_check(const void *table_options, enum options_shape shape,
     }
     *most = haft_field_max(common->layout.index_bits) + 1 - HAFT_FIRST_INDEX;
     return check_common(common, shape, *most);
+}
+
+/*
+ * A first generation from the lower half: so ids of another table, or of the program's last run,
+ * seldom match, and each slot has half of its lives left at least.
+ */
+static uint64_t random_generation(haft_layout layout)
+{
+    const uint64_t half = (haft_field_max(layout.generation_bits) + 1) / 2;
+    uint64_t bits = 0;
+
+    /* Where the system refuses (a filter of system calls), addresses and the time have to do. */
+    if (!os_random(&bits)) {
+        bits = ((uint64_t)(uintptr_t)&bits ^ os_now_ns()) * UINT64_C(0x9E3779B97F4A7C15);
+        bits ^= bits >> 32;
+    }
+    return 1 + bits % half;
+}
+
+uint64_t options_first_generation(const struct common_options *options)
+{
+    if (options->random_first_generation) {
+        return random_generation(options->layout);
+    }
+    return options->first_generation != 0 ? options->first_generation : 1;
 }

@@ -37,4 +37,7 @@ size_t options_usual_alignment(size_t object_size);
 haft_status options_check(const void *table_options, enum options_shape shape,
                           struct common_options *common, uint64_t *most);
 
+/* The first generation of a table with these options, which were checked: theirs, random, or 1. */
+uint64_t options_first_generation(const struct common_options *options);
+
 #endif /* HAFT_LIB_OPTIONS_H */

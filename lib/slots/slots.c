@@ -7,37 +7,12 @@
 #include "lib/slots/slots.h"
 #include "lib/base/os.h"
 
-/*
- * A first generation from the lower half: so ids of another table, or of the program's last run,
- * seldom match, and each slot has half of its lives left at least.
- */
-static uint64_t random_generation(haft_layout layout)
-{
-    const uint64_t half = (haft_field_max(layout.generation_bits) + 1) / 2;
-    uint64_t bits = 0;
-
-    /* Where the system refuses (a filter of system calls), addresses and the time have to do. */
-    if (!os_random(&bits)) {
-        bits = ((uint64_t)(uintptr_t)&bits ^ os_now_ns()) * UINT64_C(0x9E3779B97F4A7C15);
-        bits ^= bits >> 32;
-    }
-    return 1 + bits % half;
-}
-
-static uint64_t first_generation(const struct common_options *options)
-{
-    if (options->random_first_generation) {
-        return random_generation(options->layout);
-    }
-    return options->first_generation != 0 ? options->first_generation : 1;
-}
-
 /* Keep the options that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
     slots->common = *options;
     slots->common.name = NULL;
-    slots->common.first_generation = first_generation(options);
+    slots->common.first_generation = options_first_generation(options);
     slots->common.random_first_generation = false;
     slots->common.memory = NULL;
     slots->common.memory_size = 0;
@@ -144,20 +119,7 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
 
 haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end)
 {
-    const struct word_format *format = &slots->format;
-    const uint64_t index = word_index(format, id.bits);
-
-    if (haft_id_is_nil(id)) {
-        return HAFT_NO_ID;
-    }
-    if ((id.bits & ~(format->index_mask | format->generation_mask | format->tag_mask)) != 0 ||
-        index < HAFT_FIRST_INDEX) {
-        return HAFT_MALFORMED;
-    }
-    if ((id.bits & format->tag_mask) != format->tag) {
-        return HAFT_FOREIGN;
-    }
-    return index < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
+    return word_check_fields(&slots->format, id, end);
 }
 
 haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end)

@@ -43,6 +43,7 @@
 #define HAFT_LIB_WORD_H
 
 #include <haft/id.h>
+#include <haft/status.h>
 
 enum word_mark { MARK_END = 0, MARK_RESERVED = 1, MARK_EXHAUSTED = 2, MARK_FREE = 3 };
 
@@ -112,6 +113,27 @@ static inline haft_id word_last_life(const struct word_format *format, uint64_t 
     haft_id id = {((word - format->generation_one) & format->generation_mask) |
                   (word & format->tag_mask) | index};
     return id;
+}
+
+/*
+ * HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation.
+ */
+static inline haft_status word_check_fields(const struct word_format *format, haft_id id,
+                                            uint64_t end)
+{
+    const uint64_t index = word_index(format, id.bits);
+
+    if (haft_id_is_nil(id)) {
+        return HAFT_NO_ID;
+    }
+    if ((id.bits & ~(format->index_mask | format->generation_mask | format->tag_mask)) != 0 ||
+        index < HAFT_FIRST_INDEX) {
+        return HAFT_MALFORMED;
+    }
+    if ((id.bits & format->tag_mask) != format->tag) {
+        return HAFT_FOREIGN;
+    }
+    return index < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
 }
 
 #endif /* HAFT_LIB_WORD_H */

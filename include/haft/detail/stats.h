@@ -51,11 +51,25 @@
     X(limit, gauge, slots, "can be: capacity, min_free, and what workers held back")               \
     X(bytes, gauge, bytes, "of memory in use: the table, its slots and what belongs to them")
 
+/* Of haft_counted: a walk counts them, except for high_water, capacity, limit and bytes. */
+#define HAFT_COUNTED_STATS(X)                                                                      \
+    X(live, gauge, objects, "published and not freed")                                             \
+    X(held, gauge, objects, "live, and held")                                                      \
+    X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
+    X(ended, gauge, objects, "freed, and still held or being destroyed")                           \
+    X(free, gauge, slots, "used before, to be used again")                                         \
+    X(exhausted, gauge, slots, "lived all their generations")                                      \
+    X(high_water, gauge, slots, "ever used: live, reserved, ended, free and exhausted")            \
+    X(capacity, gauge, objects, "fit, as opened")                                                  \
+    X(limit, gauge, slots, "can be: capacity and min_free")                                        \
+    X(bytes, gauge, bytes, "of memory in use: the table and the slots ever used")
+
 /* A struct of them has room for more, so that a later version has the same struct. */
 #define HAFT_STATS_MEMBER(name, kind, unit, meaning) uint64_t name;
 #define HAFT_STATS_COUNT(name, kind, unit, meaning) +1
 #define HAFT_TABLE_STATS_ROOM 24
 #define HAFT_DOMAIN_STATS_ROOM 8
 #define HAFT_LOCAL_STATS_ROOM 16
+#define HAFT_COUNTED_STATS_ROOM 16
 
 #endif /* HAFT_DETAIL_STATS_H */

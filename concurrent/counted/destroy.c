@@ -1,0 +1,135 @@
+/*
+ * The end of counted objects.
+ *
+ * The outermost call that destroys has a frame on its stack, which a pointer of the thread leads
+ * to.  Signal handlers of the thread may destroy between any two steps: they find the frame and
+ * push to its chain, or have a frame of their own.  So the chain is taken by exchange, and looked
+ * at once more after the frame is left.
+ *
+ * Edges in this file.
+ *   FRAME    enter_frame, leave_frame (release) -> frame_of (acquire)   a frame's members before the pointer to
+ *            it, for signal handlers of this thread
+ *   OWN      the slot's word, by its one owner; the chain, by one thread and its signal handlers
+ */
+#include "concurrent/counted/destroy.h"
+#include "concurrent/counted/free_slots.h"
+#include "concurrent/counted/returned.h"
+#include "concurrent/counted/values.h"
+#include "lib/base/asan.h"
+#include <string.h>
+
+struct frame {
+    const haft_counted *table;
+    struct frame *outer;
+    atomic_u64 chain; /* the first slot, whose word leads on; COUNTED_ENDING: none */
+};
+
+static _Thread_local atomic_u64 innermost; /* a struct frame *; of this thread alone */
+
+/* The thread's frame for the table; NULL: there is none. */
+static struct frame *frame_of(const haft_counted *table)
+{
+    struct frame *frame = (struct frame *)(uintptr_t)load_acquire(FRAME, &innermost);
+
+    while (frame != NULL && frame->table != table) {
+        frame = frame->outer;
+    }
+    return frame;
+}
+
+bool destroy_is_under_way(const haft_counted *table)
+{
+    return frame_of(table) != NULL;
+}
+
+static void enter_frame(struct frame *frame)
+{
+    /* Weakened, a signal handler could find a frame that is not filled in. */
+    store_release(FRAME, &innermost, (uintptr_t)frame);
+}
+
+static void leave_frame(const struct frame *frame)
+{
+    store_release(FRAME, &innermost, (uintptr_t)frame->outer);
+}
+
+static uint64_t take_chain(struct frame *frame)
+{
+    return exchange_acq_rel(FRAME, &frame->chain, COUNTED_ENDING);
+}
+
+/* Put slot `index` into the frame's chain. */
+static void defer(haft_counted *table, struct frame *frame, uint64_t index)
+{
+    atomic_u64 *at = counted_at(table, index);
+    const uint32_t life = counted_life(load_relaxed(OWN, at));
+    uint64_t first;
+
+    do {
+        first = load_relaxed(OWN, &frame->chain);
+        store_relaxed(OWN, at, counted_word(life, COUNTED_RESERVED, first));
+    } while (!cas_relaxed(OWN, &frame->chain, first, index));
+}
+
+void destroy_silently(haft_counted *table, uint64_t index)
+{
+    atomic_u64 *at = counted_at(table, index);
+    const uint32_t life = counted_life(load_relaxed(OWN, at));
+
+    assert(counted_state_of(load_relaxed(OWN, at)) == COUNTED_RESERVED);
+    if (table->wipes) {
+        values_wipe(table, counted_object(at));
+    }
+    values_poison(table, counted_object(at));
+    if (counted_is_worn(table, life)) {
+        returned_add(table);
+    } else {
+        free_slots_give(table, index, life);
+    }
+}
+
+static void destroy_one(haft_counted *table, uint64_t index)
+{
+    atomic_u64 *at = counted_at(table, index);
+    const uint32_t life = counted_before(table, counted_life(load_relaxed(OWN, at)));
+
+    table->on_destroy(counted_object(at), counted_id(table, index, life), table->destroy_arg);
+    destroy_silently(table, index);
+}
+
+/* Destroy the slots of the chain, and what its destructions add to it. */
+static void run(haft_counted *table, struct frame *frame, uint64_t chain)
+{
+    while (chain != COUNTED_ENDING) {
+        const uint64_t index = chain;
+
+        chain = counted_low(load_relaxed(OWN, counted_at(table, index)));
+        destroy_one(table, index);
+        if (chain == COUNTED_ENDING) {
+            chain = take_chain(frame);
+        }
+    }
+}
+
+void destroy_object(haft_counted *table, uint64_t index)
+{
+    if (table->on_destroy == NULL) {
+        destroy_silently(table, index);
+        return;
+    }
+    struct frame *outer = frame_of(table);
+
+    if (outer != NULL) {
+        defer(table, outer, index);
+        return;
+    }
+    struct frame frame = {.table = table};
+
+    frame.outer = (struct frame *)(uintptr_t)load_acquire(FRAME, &innermost);
+    store_relaxed(OWN, &frame.chain, COUNTED_ENDING);
+    for (uint64_t chain = index; chain != COUNTED_ENDING; chain = take_chain(&frame)) {
+        enter_frame(&frame);
+        run(table, &frame, chain);
+        leave_frame(&frame);
+    }
+}

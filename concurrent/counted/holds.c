@@ -1,0 +1,122 @@
+/*
+ * Holding counted objects: acquire, again, release, and copies.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_counted_publish (release) -> haft_counted_acquire, haft_counted_copy (acquire)
+ *            object before word
+ *   HOLD     haft_counted_release (release) -> haft_counted_release, haft_counted_free (acquire)
+ *            all uses by holders before the object's end; between them lie only read-modify-writes
+ *   RETRY    a first look; the compare-and-swap decides
+ *   ONWARD   the caller's hold already orders the object
+ */
+#include "concurrent/counted/destroy.h"
+#include "concurrent/counted/values.h"
+#include "lib/slots/bad_access.h"
+#include <string.h>
+
+void *haft_counted_acquire(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+    uint64_t word;
+
+    if (at == NULL) {
+        return NULL;
+    }
+    do {
+        word = load_relaxed(RETRY, at);
+        if (!counted_fits(table, word, id, COUNTED_LIVE) ||
+            counted_low(word) == COUNTED_MOST_HOLDERS) {
+            return NULL;
+        }
+        /* Weakened, the object's bytes could be read from before its publication. */
+    } while (!cas_acquire(PUBLISH, at, word, word + 1));
+    return counted_object(at);
+}
+
+void *haft_counted_require(haft_counted *table, haft_id id)
+{
+    void *object = haft_counted_acquire(table, id);
+
+    if (__builtin_expect(object == NULL, 0)) {
+        const haft_bad_access access = {
+            .table = table->name,
+            .layout = table->format.layout,
+            .id = id,
+            .status = haft_counted_diagnose(table, id),
+        };
+
+        bad_access_report(&access, table->on_bad_access, table->bad_access_arg);
+    }
+    return object;
+}
+
+/* Whether the word is that of an object with this id that is held. */
+static inline bool has_holder(const haft_counted *table, uint64_t word, haft_id id)
+{
+    return counted_low(word) != 0 && counted_is_of(table, word, id);
+}
+
+bool haft_counted_again(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+    uint64_t word;
+
+    if (at == NULL) {
+        return false;
+    }
+    do {
+        word = load_relaxed(RETRY, at);
+        if (!has_holder(table, word, id) || counted_low(word) == COUNTED_MOST_HOLDERS) {
+            return false;
+        }
+    } while (!cas_relaxed(ONWARD, at, word, word + 1));
+    return true;
+}
+
+haft_status haft_counted_release(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+    uint64_t word;
+    uint64_t next;
+
+    if (at == NULL) {
+        return HAFT_NOT_HELD;
+    }
+    do {
+        word = load_relaxed(RETRY, at);
+        if (!has_holder(table, word, id)) {
+            return HAFT_NOT_HELD;
+        }
+        next = counted_is_last(word) ? destroy_word(table, word) : word - 1;
+        /* Weakened, on_destroy could run before another holder's last use. */
+    } while (!cas_acq_rel(HOLD, at, word, next));
+    if (counted_is_last(word)) {
+        destroy_object(table, counted_index(table, id));
+    }
+    return HAFT_OK;
+}
+
+bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
+{
+    const atomic_u64 *at = counted_find(table, id);
+    uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
+
+    assert(table->copies && "a table that copies are made of is opened with `copies`");
+    if (!table->copies || at == NULL) {
+        return false;
+    }
+    /* Weakened, the object's words could be read from before its publication. */
+    const uint64_t before = load_acquire(PUBLISH, at);
+
+    if (!counted_fits(table, before, id, COUNTED_LIVE)) {
+        return false;
+    }
+    values_read(table, at + 1, words);
+    const uint64_t after = load_relaxed(RETRY, at);
+
+    if ((before ^ after) >> COUNTED_LOW_BITS != 0) {
+        return false;
+    }
+    memcpy(object, words, table->object_size);
+    return true;
+}

@@ -1,0 +1,109 @@
+/*
+ * What a counted table says of one id.
+ *
+ * Edges in this file.
+ *   PUBLISH  publish_word (release) -> the looks here (acquire)   what came before an id was live,
+ *            for a thread that is told so
+ */
+#include "concurrent/counted/state.h"
+
+haft_layout haft_counted_layout(const haft_counted *table)
+{
+    return table->format.layout;
+}
+
+const char *haft_counted_name(const haft_counted *table)
+{
+    return table->name;
+}
+
+size_t haft_counted_object_size(const haft_counted *table)
+{
+    return table->object_size;
+}
+
+bool haft_counted_is_live(const haft_counted *table, haft_id id)
+{
+    const atomic_u64 *at = counted_find(table, id);
+
+    /* Weakened, what the thread that published the id had done could be unseen. */
+    return at != NULL && counted_fits(table, load_acquire(PUBLISH, at), id, COUNTED_LIVE);
+}
+
+/* Whether the generation of `id` was issued before the life in `word`; true if none can tell. */
+static bool was_issued(const haft_counted *table, uint64_t word, haft_id id)
+{
+    const uint32_t asked = (uint32_t)(id.bits >> table->index_bits) & table->generation_mask;
+    const uint32_t life = counted_begin(table, word);
+    const bool may_repeat = table->wraps && word != 0 &&
+                            (life > table->generation_mask || table->generation_mask == UINT32_MAX);
+
+    if (may_repeat) {
+        return asked != 0;
+    }
+    return asked >= table->first_life && (counted_is_worn(table, life) || asked < life);
+}
+
+haft_status haft_counted_diagnose(const haft_counted *table, haft_id id)
+{
+    const haft_status status =
+        word_check_fields(&table->format, id, HAFT_FIRST_INDEX + table->slot_count);
+
+    if (status != HAFT_OK) {
+        return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
+    }
+    /* Weakened, what the thread that published the id had done could be unseen. */
+    const uint64_t word = load_acquire(PUBLISH, counted_find(table, id));
+
+    if (counted_fits(table, word, id, COUNTED_LIVE)) {
+        return HAFT_OK;
+    }
+    if (counted_fits(table, word, id, COUNTED_RESERVED) &&
+        counted_low(word) == COUNTED_FOR_CALLER) {
+        return HAFT_RESERVED;
+    }
+    if (counted_fits(table, word, id, COUNTED_ENDED)) {
+        return HAFT_STALE;
+    }
+    if (!was_issued(table, word, id)) {
+        return HAFT_NEVER_ISSUED;
+    }
+    return counted_is_worn(table, counted_begin(table, word)) ? HAFT_EXHAUSTED : HAFT_STALE;
+}
+
+int haft_counted_diagnose_format(const haft_counted *table, haft_id id, char *text, size_t size)
+{
+    const haft_bad_access access = {
+        .table = table->name,
+        .layout = table->format.layout,
+        .id = id,
+        .status = haft_counted_diagnose(table, id),
+    };
+
+    return haft_bad_access_format(&access, text, size);
+}
+
+haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_id *id)
+{
+    if (index < HAFT_FIRST_INDEX || index - HAFT_FIRST_INDEX >= table->slot_count) {
+        return HAFT_OUT_OF_RANGE;
+    }
+    /* Weakened, what the thread that published the id had done could be unseen. */
+    const uint64_t word = load_acquire(PUBLISH, counted_at(table, index));
+    const uint32_t life = counted_begin(table, word);
+    const enum counted_state state = counted_state_of(word);
+    const bool is_ended = state == COUNTED_ENDED;
+    const uint32_t next = is_ended ? counted_next(table, life) : life;
+
+    *id = counted_is_worn(table, next) ? HAFT_NIL : counted_id(table, index, next);
+    if (state == COUNTED_LIVE) {
+        return HAFT_OK;
+    }
+    if (counted_is_worn(table, next)) {
+        return HAFT_EXHAUSTED;
+    }
+    if (state == COUNTED_RESERVED && counted_low(word) == COUNTED_FOR_CALLER) {
+        return HAFT_RESERVED;
+    }
+    return word == 0 ? HAFT_NEVER_ISSUED : HAFT_STALE;
+}

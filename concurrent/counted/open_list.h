@@ -1,0 +1,20 @@
+/*
+ * concurrent/counted/open_list.h - the counted tables that are open in this process, newest first.
+ */
+#ifndef HAFT_CONCURRENT_COUNTED_OPEN_LIST_H
+#define HAFT_CONCURRENT_COUNTED_OPEN_LIST_H
+
+#include "concurrent/counted/state.h"
+
+/* The list's lock.  Forks wait for it, so that the child finds the list whole. */
+void open_list_lock(void);
+void open_list_unlock(void);
+
+/* A table is in the list while its statistics can be taken. */
+void open_list_add(haft_counted *table);
+void open_list_remove(haft_counted *table);
+
+/* Under the lock: for (t = open_list_first(); t; t = t->next_open). */
+haft_counted *open_list_first(void);
+
+#endif /* HAFT_CONCURRENT_COUNTED_OPEN_LIST_H */

@@ -1,0 +1,86 @@
+/*
+ * concurrent/counted/shards.h - the free slots of a table without min_free: stacks, each with its
+ * head on a cache line of its own, of which threads use different ones.
+ *
+ * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
+ * head that came back from one that stayed.  Each thread begins its search at a shard of its own.
+ *
+ * Edges in this file.
+ *   SHARD   shards_give (release) -> shards_take_from, shards_look (acquire)   the slot's last life;
+ *           and what a thread had taken before it gave a slot, to a look that finds that slot taken
+ *           again
+ *   OWN     only this call writes the slot's word
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+#ifndef HAFT_CONCURRENT_COUNTED_SHARDS_H
+#define HAFT_CONCURRENT_COUNTED_SHARDS_H
+
+#include "concurrent/counted/state.h"
+
+/* Shards for that capacity: a power of two. */
+uint64_t shards_count(uint64_t capacity);
+
+extern _Thread_local uint32_t shards_thread; /* the calling thread's number; 0: it has none yet */
+uint32_t shards_number_thread(void);
+
+/* The calling thread's shard. */
+static inline atomic_u64 *shards_own(haft_counted *table)
+{
+    const uint32_t thread = shards_thread != 0 ? shards_thread : shards_number_thread();
+
+    return &table->block->heads[thread & table->shard_mask].word;
+}
+
+/* Take the first slot of the shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED. */
+static inline haft_status shards_take_from(haft_counted *table, atomic_u64 *shard, uint64_t *index)
+{
+    for (;;) {
+        /* Weakened, the link read below could be from before the slot was given. */
+        const uint64_t head = load_acquire(SHARD, shard);
+        const uint64_t first = counted_low(head);
+
+        if (first <= COUNTED_CLOSED) {
+            return first == COUNTED_NONE ? HAFT_FULL : HAFT_CLOSED;
+        }
+        const uint64_t next = counted_low(load_relaxed(RETRY, counted_at(table, first)));
+        const uint64_t takings = (head >> COUNTED_LOW_BITS) + 1;
+
+        /* Acquire: the slot's last life is over.  Release: weakened, a look that finds this shard
+         * empty could miss a slot that this thread has given to another shard before. */
+        if (cas_acq_rel(SHARD, shard, head, takings << COUNTED_LOW_BITS | next)) {
+            *index = first;
+            return HAFT_OK;
+        }
+    }
+}
+
+/*
+ * A slot of some shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED.  shards_take_surely: HAFT_FULL only if at
+ * one moment of the call all shards were empty.
+ */
+haft_status shards_take(haft_counted *table, uint64_t *index);
+haft_status shards_take_surely(haft_counted *table, uint64_t *index);
+
+/* Slot `index` is free for `life`.  False: the table is closed, and the slot still the caller's. */
+static inline bool shards_give(haft_counted *table, uint64_t index, uint32_t life)
+{
+    atomic_u64 *shard = shards_own(table);
+    atomic_u64 *at = counted_at(table, index);
+    uint64_t head;
+
+    assert(counted_state_of(load_relaxed(OWN, at)) == COUNTED_RESERVED);
+    do {
+        head = load_relaxed(RETRY, shard);
+        if (counted_low(head) == COUNTED_CLOSED) {
+            return false;
+        }
+        store_relaxed(OWN, at, counted_word(life, COUNTED_FREE, counted_low(head)));
+        /* Weakened, the slot could be taken with a link or a life from before. */
+    } while (!cas_release(SHARD, shard, head, (head & ~COUNTED_LOW_MASK) | index));
+    return true;
+}
+
+/* Take all slots, and mark the shards closed. */
+void shards_close(haft_counted *table);
+
+#endif /* HAFT_CONCURRENT_COUNTED_SHARDS_H */

@@ -1,0 +1,165 @@
+/*
+ * concurrent/counted/state.h - the structs of the counted table.
+ *
+ * The block has all that threads share: slots refer to each other by index.  What belongs to the
+ * process (callbacks, names) is in haft_counted.
+ */
+#ifndef HAFT_CONCURRENT_COUNTED_STATE_H
+#define HAFT_CONCURRENT_COUNTED_STATE_H
+
+#include "concurrent/counted/word.h"
+#include "lib/base/reservation.h"
+#include "lib/slots/word.h"
+#include <haft/counted.h>
+#include <stdalign.h>
+
+#define COUNTED_MOST_SHARDS 16
+
+/* A head: how often it was taken from 34 | the first slot 30. */
+struct counted_head {
+    alignas(CACHE_LINE) atomic_u64 word;
+};
+
+#define COUNTED_KIND 0x746E756Fu /* what the block of a counted table begins with */
+#define COUNTED_VERSION 1u
+
+struct counted_block {
+    uint32_t kind;
+    uint32_t version;
+    struct counted_head fresh;    /* the first index never used */
+    struct counted_head returned; /* see returned.h */
+    struct counted_head heads[];  /* of the shards; or of the queue, then its tail */
+};
+
+struct haft_counted {
+    /* Of each call. */
+    uintptr_t base; /* where slot 0's word would be */
+    uint64_t stride;
+    uint64_t index_mask;
+    uint64_t slot_count;
+    uint64_t tag_above;  /* the tag, above a generation of this layout */
+    uint64_t match_mask; /* generation and state, in a word that was shifted down to the state */
+    uint8_t index_bits;
+    bool wraps;
+    bool copies;
+    bool wipes;
+    bool is_plain; /* an end is no more than a free slot: no on_destroy, wipe, queue, poison */
+    uint32_t generation_mask;
+    uint32_t first_life;
+    uint32_t shard_mask;
+    struct counted_block *block;
+    size_t object_size;
+    uint64_t min_free; /* 0: shards; else the queue keeps that many */
+    haft_counted_destroy *on_destroy;
+    void *destroy_arg;
+
+    uint64_t capacity;
+    struct word_format format;
+    struct reservation memory; /* the block and the slots */
+    size_t object_alignment;
+    haft_allocator heap; /* for this struct and a small block */
+    bool is_given;       /* in the program's memory */
+    const char *name;    /* behind this struct */
+    haft_on_bad_access *on_bad_access;
+    void *bad_access_arg;
+
+    /* Of the thread that closes: see counted.c. */
+    uint64_t owned;  /* slots that closing has taken */
+    uint64_t linked; /* of those in the queue's history: completed pushes count them once more */
+    uint64_t used;   /* 0: not closing; else one more than the highest index ever used */
+
+    haft_counted *next_open; /* see open_list.c */
+    haft_counted **open_link;
+};
+
+/* The word of slot `index`; its object lies behind it. */
+static inline atomic_u64 *counted_at(const haft_counted *table, uint64_t index)
+{
+    assert(index >= HAFT_FIRST_INDEX && index - HAFT_FIRST_INDEX < table->slot_count);
+    return (atomic_u64 *)(table->base + (uintptr_t)(index * table->stride));
+}
+
+static inline void *counted_object(atomic_u64 *at)
+{
+    return at + 1;
+}
+
+static inline uint64_t counted_index(const haft_counted *table, haft_id id)
+{
+    return id.bits & table->index_mask;
+}
+
+/* The word of the slot that `id` names; NULL if the table has no such slot. */
+static inline atomic_u64 *counted_find(const haft_counted *table, haft_id id)
+{
+    const uint64_t index = counted_index(table, id);
+
+    return index - HAFT_FIRST_INDEX < table->slot_count ? counted_at(table, index) : NULL;
+}
+
+/* Whether `word` is LIVE or ENDED, with the generation of `id`: their state has the high bit. */
+static inline bool counted_is_of(const haft_counted *table, uint64_t word, haft_id id)
+{
+    const uint64_t wanted = (id.bits >> table->index_bits ^ table->tag_above) << 1 | 1;
+
+    return (word >> (COUNTED_LOW_BITS + 1) & table->match_mask >> 1) == wanted;
+}
+
+/* Whether `word` has that state, and the generation of `id`, which has the table's tag. */
+static inline bool counted_fits(const haft_counted *table, uint64_t word, haft_id id,
+                                enum counted_state state)
+{
+    const uint64_t wanted = (id.bits >> table->index_bits ^ table->tag_above) << 2 | state;
+
+    return (word >> COUNTED_LOW_BITS & table->match_mask) == wanted;
+}
+
+/* The id of slot `index` in that life. */
+static inline haft_id counted_id(const haft_counted *table, uint64_t index, uint32_t life)
+{
+    const haft_id id = {table->format.tag |
+                        (uint64_t)(life & table->generation_mask) << table->index_bits | index};
+
+    return id;
+}
+
+/* Whether a slot in that life has lived all its generations. */
+static inline bool counted_is_worn(const haft_counted *table, uint32_t life)
+{
+    return (life & table->generation_mask) == 0;
+}
+
+/* The life after `life`. */
+static inline uint32_t counted_next(const haft_counted *table, uint32_t life)
+{
+    const uint32_t next = life + 1;
+
+    return counted_is_worn(table, next) && table->wraps ? next + 1 : next;
+}
+
+/* The life before `life`, which is not a slot's first. */
+static inline uint32_t counted_before(const haft_counted *table, uint32_t life)
+{
+    const uint32_t before = life - 1;
+
+    return counted_is_worn(table, before) ? before - 1 : before;
+}
+
+/* The life that a slot goes on with: a fresh one with the first. */
+static inline uint32_t counted_begin(const haft_counted *table, uint64_t word)
+{
+    return word == 0 ? table->first_life : counted_life(word);
+}
+
+/* Bytes of memory that the table takes, with the slots below index `end`. */
+static inline uint64_t counted_bytes(const haft_counted *table, uint64_t end)
+{
+    const uint64_t begun =
+        (uint64_t)(table->base - (uintptr_t)table->memory.base) + end * table->stride;
+    const bool is_paged = reservation_is_paged(&table->memory);
+
+    return size_with_name(sizeof *table, table->name) +
+           (is_paged ? begun : table->memory.size + table->memory.more);
+}
+
+#endif /* HAFT_CONCURRENT_COUNTED_STATE_H */

@@ -1,0 +1,49 @@
+/*
+ * concurrent/counted/values.h - the bytes of counted objects: written, wiped and copied out.
+ *
+ * In a table with `copies` a thread may read an object's words while another writes the next
+ * object's: each word is atomic there, and rounded up to 8 bytes.  Objects are of the program's
+ * types, so the words are read and written by builtins on a type that may alias them.
+ */
+#ifndef HAFT_CONCURRENT_COUNTED_VALUES_H
+#define HAFT_CONCURRENT_COUNTED_VALUES_H
+
+#include "concurrent/counted/state.h"
+#include "lib/slots/object.h"
+
+#define VALUES_MOST_BYTES 64u /* of an object that is copied */
+
+/* Copy an object into its slot; NULL stands for zeros.  values_write_any: of whatever size. */
+void values_write_any(const haft_counted *table, void *object, const void *from);
+
+/* The object's bytes become zeros, in the eyes of every reader. */
+void values_wipe(const haft_counted *table, void *object);
+
+/* The words of an object that is copied, beside other threads: into `words`, of VALUES_MOST_BYTES. */
+void values_read(const haft_counted *table, const void *object, uint64_t *words);
+
+/* Bytes of a free object may not be touched, unless copies are looked for there. */
+static inline void values_poison(const haft_counted *table, const void *object)
+{
+    if (!table->copies) {
+        asan_poison(object, (table->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+    }
+}
+
+static inline void values_unpoison(const haft_counted *table, const void *object)
+{
+    asan_unpoison(object, table->object_size);
+}
+
+static inline void values_write(const haft_counted *table, void *object, const void *from)
+{
+    const size_t size = table->object_size;
+
+    if (size % 8 != 0 || size > 64 || from == NULL || table->copies) {
+        values_write_any(table, object, from);
+    } else {
+        object_copy_words(object, from, size);
+    }
+}
+
+#endif /* HAFT_CONCURRENT_COUNTED_VALUES_H */
