@@ -4,7 +4,7 @@
  * A slot is accounted for when no call will use it again: closing has taken it from a list or from
  * the fresh ones (`owned`), or the call that had it counted it in `returned`.  When all are, the
  * memory can be released.  With min_free, each slot that was ever linked into the queue counts in
- * `returned` as well, when the call that linked it is done: so many more have to be there.
+ * `returned` as well, when the call that linked it is done; `linked` is their number.
  *
  * Edges in this file.
  *   RETURN   returned_add (release) -> await_return (acquire)   the waiter's mark before the count

@@ -7,8 +7,8 @@
  * at once more after the frame is left.
  *
  * Edges in this file.
- *   FRAME    enter_frame, leave_frame (release) -> frame_of (acquire)   a frame's members before the pointer to
- *            it, for signal handlers of this thread
+ *   FRAME    enter_frame, leave_frame (release) -> frame_of (acquire)   a frame's members before the
+ *            pointer to it, for signal handlers of this thread
  *   OWN      the slot's word, by its one owner; the chain, by one thread and its signal handlers
  */
 #include "concurrent/counted/destroy.h"

@@ -4,9 +4,9 @@
  * Edges in this file.
  *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy (acquire), and
  *            haft_counted_free, haft_counted_take (acquire)   object before word
- *   HOLD     haft_counted_release, haft_counted_free (release) -> haft_counted_free, haft_counted_take
- *            (acquire)   all uses by
- *            holders before the object's end; and what the thread that frees did before
+ *   HOLD     haft_counted_release, haft_counted_free (release) -> haft_counted_free,
+ *            haft_counted_take (acquire)   all uses by holders before the object's end; and what the
+ *            thread that frees did before
  *   OWN      only this call writes the word
  *   RETRY    a first look; the compare-and-swap decides
  */
@@ -111,7 +111,7 @@ void haft_counted_abort(haft_counted *table, haft_id id)
 
 /* --- the way out --- */
 
-/* The caller has ended the object of slot `index`, which nobody holds: `word` is its word now. */
+/* The caller has ended the object of slot `index`, which has no holder: `word` is its word now. */
 static inline void end_unheld(haft_counted *table, uint64_t index, uint64_t word)
 {
     const uint32_t life = counted_life(word);

@@ -12,8 +12,8 @@
  * in `returned` when it is done, and closing waits for as many as slots were linked.
  *
  * Edges in this file.
- *   QUEUE    queue_give, advance_tail (release) -> queue_take, queue_give, queue_close (acquire)   the
- *            slot's last life, and its link before the tail that leads on
+ *   QUEUE    queue_give, advance_tail (release) -> queue_take, queue_give, queue_close (acquire)
+ *            the slot's last life, and its link before the tail that leads on
  *   OWN      only this call writes the slot's word
  *   RETRY    a first look; the compare-and-swap decides
  */

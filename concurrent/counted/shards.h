@@ -1,13 +1,13 @@
 /*
  * concurrent/counted/shards.h - the free slots of a table without min_free: stacks, each with its
- * head on a cache line of its own, of which threads use different ones.
+ * head on a separate cache line, of which threads use different ones.
  *
  * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
- * head that came back from one that stayed.  Each thread begins its search at a shard of its own.
+ * head that came back from one that stayed.  Each thread begins its search at another shard.
  *
  * Edges in this file.
- *   SHARD   shards_give (release) -> shards_take_from, shards_look (acquire)   the slot's last life;
- *           and what a thread had taken before it gave a slot, to a look that finds that slot taken
+ *   SHARD   shards_give (release) -> shards_take_from, shards_look (acquire)   the slot's last
+ *           life; and what a thread had taken before it gave a slot, to a look that finds that slot taken
  *           again
  *   OWN     only this call writes the slot's word
  *   RETRY   a first look; the compare-and-swap decides

@@ -11,13 +11,12 @@
 #include "lib/base/reservation.h"
 #include "lib/slots/word.h"
 #include <haft/counted.h>
-#include <stdalign.h>
 
 #define COUNTED_MOST_SHARDS 16
 
 /* A head: how often it was taken from 34 | the first slot 30. */
 struct counted_head {
-    alignas(CACHE_LINE) atomic_u64 word;
+    _Alignas(CACHE_LINE) atomic_u64 word;
 };
 
 #define COUNTED_KIND 0x746E756Fu /* what the block of a counted table begins with */

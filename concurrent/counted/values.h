@@ -19,7 +19,7 @@ void values_write_any(const haft_counted *table, void *object, const void *from)
 /* The object's bytes become zeros, in the eyes of every reader. */
 void values_wipe(const haft_counted *table, void *object);
 
-/* The words of an object that is copied, beside other threads: into `words`, of VALUES_MOST_BYTES. */
+/* The words of an object that is copied, beside other threads; `words` has VALUES_MOST_BYTES. */
 void values_read(const haft_counted *table, const void *object, uint64_t *words);
 
 /* Bytes of a free object may not be touched, unless copies are looked for there. */

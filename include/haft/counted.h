@@ -171,7 +171,7 @@ size_t haft_counted_object_size(const haft_counted *table);
 
 /*
  * haft_counted_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `id`
- * must not point into `*object`.  Nobody holds the object yet.
+ * must not point into `*object`.  The object has no holder yet.
  *
  * Returns   HAFT_OK and the id in `*id`.  Otherwise it is untouched:
  *             HAFT_FULL        at one moment of the call, all slots of the capacity were taken: by
@@ -197,7 +197,7 @@ haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object
  * slot is free at once; on_destroy does not run.
  *
  * Ordering  haft_counted_publish: release, as haft_counted_insert().
- * Progress  haft_counted_publish: wait-free.
+ * Progress  wait-free; haft_counted_abort: lock-free.
  */
 void haft_counted_publish(haft_counted *table, haft_id id);
 void haft_counted_abort(haft_counted *table, haft_id id);
@@ -265,7 +265,7 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object);
 haft_status haft_counted_free(haft_counted *table, haft_id id);
 
 /*
- * haft_counted_take - end the life of an object that nobody holds, and copy its bytes to `*object`;
+ * haft_counted_take - end the life of an object that has no holder, and copy its bytes to `*object`;
  * on_destroy does not run.
  *
  * Returns   HAFT_OK.  Otherwise `*object` is untouched: HAFT_IN_USE: it is held; or as

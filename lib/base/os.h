@@ -98,8 +98,8 @@ void os_cancel_restore(int before);
 
 /*
  * Wait until os_wake_address() is called for the word, or for that long, if it has the value; where
- * the system has no such thing, sleep for a part of that.  May return for no reason.  The wake looks
- * at the address alone: what lies there may be gone.
+ * the system has no such thing, sleep for a part of that.  May return for no reason.  The wake
+ * looks at the address alone: what lies there may be gone.
  */
 void os_wait_address(const void *word, uint64_t value, uint64_t ns);
 void os_wake_address(const void *word);

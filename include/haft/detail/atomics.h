@@ -74,7 +74,7 @@ typedef enum haft_edge {
     HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
     HAFT_EDGE_HOLD,      /* the uses of a counted object before its end */
-    HAFT_EDGE_VALUE,     /* a slot's end before the words of its next object, where these are copied */
+    HAFT_EDGE_VALUE,     /* a slot's end before the words of its next object, if they are copied */
     HAFT_EDGE_SHARD,     /* a counted slot's last life, to the thread that takes it from a shard */
     HAFT_EDGE_QUEUE,     /* the same, from the queue of a table with min_free */
     HAFT_EDGE_RETURN,    /* the last use of a counted slot before its table's end */
