@@ -7,15 +7,15 @@
  * at once more after the frame is left.
  *
  * Edges in this file.
- *   FRAME    enter_frame, leave_frame (release) -> frame_of (acquire)   a frame's members before the
- *            pointer to it, for signal handlers of this thread
+ *   FRAME    enter_frame, leave_frame (release) -> frame_of (acquire)   a frame's members before
+ *            the pointer to it, for signal handlers of this thread
  *   OWN      the slot's word, by its one owner; the chain, by one thread and its signal handlers
  */
 #include "concurrent/counted/destroy.h"
 #include "concurrent/counted/free_slots.h"
 #include "concurrent/counted/returned.h"
 #include "concurrent/counted/values.h"
-#include "lib/base/asan.h"
+#include "lib/base/os.h"
 #include <string.h>
 
 struct frame {
@@ -93,7 +93,10 @@ static void destroy_one(haft_counted *table, uint64_t index)
     atomic_u64 *at = counted_at(table, index);
     const uint32_t life = counted_before(table, counted_life(load_relaxed(OWN, at)));
 
+    const int before = os_cancel_off();
+
     table->on_destroy(counted_object(at), counted_id(table, index, life), table->destroy_arg);
+    os_cancel_restore(before);
     destroy_silently(table, index);
 }
 

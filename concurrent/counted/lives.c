@@ -5,8 +5,8 @@
  *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy (acquire), and
  *            haft_counted_free, haft_counted_take (acquire)   object before word
  *   HOLD     haft_counted_release, haft_counted_free (release) -> haft_counted_free,
- *            haft_counted_take (acquire)   all uses by holders before the object's end; and what the
- *            thread that frees did before
+ *            haft_counted_take (acquire)   all uses by holders before the object's end; and what
+ *            the thread that frees did before
  *   OWN      only this call writes the word
  *   RETRY    a first look; the compare-and-swap decides
  */

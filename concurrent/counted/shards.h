@@ -7,8 +7,8 @@
  *
  * Edges in this file.
  *   SHARD   shards_give (release) -> shards_take_from, shards_look (acquire)   the slot's last
- *           life; and what a thread had taken before it gave a slot, to a look that finds that slot taken
- *           again
+ *           life; and what a thread had taken before it gave a slot, to a look that finds that slot
+ *           taken again
  *   OWN     only this call writes the slot's word
  *   RETRY   a first look; the compare-and-swap decides
  */

@@ -265,8 +265,8 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object);
 haft_status haft_counted_free(haft_counted *table, haft_id id);
 
 /*
- * haft_counted_take - end the life of an object that has no holder, and copy its bytes to `*object`;
- * on_destroy does not run.
+ * haft_counted_take - end the life of an object that has no holder, and copy its bytes to
+ * `*object`; on_destroy does not run.
  *
  * Returns   HAFT_OK.  Otherwise `*object` is untouched: HAFT_IN_USE: it is held; or as
  *           haft_counted_free().

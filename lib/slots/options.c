@@ -1,7 +1,7 @@
 /* The options that all tables have in common. */
 #include "lib/slots/options.h"
-#include <stddef.h>
 #include "lib/base/os.h"
+#include <stddef.h>
 #include <string.h>
 
 #define MAX_OBJECT_SIZE (UINT64_C(1) << 30)
