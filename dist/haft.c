@@ -183,6 +183,14 @@ HAFT_INTERNAL void os_sleep(uint64_t ns);
 HAFT_INTERNAL int os_cancel_off(void);
 HAFT_INTERNAL void os_cancel_restore(int before);
 
+/*
+ * Wait until os_wake_address() is called for the word, or for that long, if it has the value; where
+ * the system has no such thing, sleep for a part of that.  May return for no reason.  The wake
+ * looks at the address alone: what lies there may be gone.
+ */
+HAFT_INTERNAL void os_wait_address(const void *word, uint64_t value, uint64_t ns);
+HAFT_INTERNAL void os_wake_address(const void *word);
+
 /* A thread that runs run(arg), with all signals blocked: they go to the program's own threads. */
 HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
 HAFT_INTERNAL void os_thread_join(struct os_thread *thread);
@@ -632,6 +640,18 @@ HAFT_INTERNAL void os_sleep(uint64_t ns)
     (void)ns;
 }
 
+HAFT_INTERNAL void os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    (void)word;
+    (void)value;
+    (void)ns;
+}
+
+HAFT_INTERNAL void os_wake_address(const void *word)
+{
+    (void)word;
+}
+
 HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
 {
     (void)thread;
@@ -780,6 +800,20 @@ static inline uint64_t u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint
     return atomic_fetch_add_explicit(word, value, order);
 }
 
+typedef uint64_t __attribute__((may_alias)) bytes_u64;
+
+static inline uint64_t bytes_load(haft_edge edge, const void *bytes, memory_order order)
+{
+    (void)edge;
+    return __atomic_load_n((const bytes_u64 *)bytes, (int)order);
+}
+
+static inline void bytes_store(haft_edge edge, void *bytes, uint64_t value, memory_order order)
+{
+    (void)edge;
+    __atomic_store_n((bytes_u64 *)bytes, value, (int)order);
+}
+
 /*
  * lib/base/atomics.h - all atomic operations of lib/ and concurrent/.
  *
@@ -825,6 +859,11 @@ typedef haft_atomic_u64 atomic_u64;
     u64_fetch_or(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
 #define fetch_add_acq_rel(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+
+/* A word of an object, of whatever type the program has there; aligned to 8 bytes. */
+#define bytes_load_acquire(edge, bytes) bytes_load(HAFT_EDGE_##edge, bytes, memory_order_acquire)
+#define bytes_store_release(edge, bytes, value)                                                    \
+    bytes_store(HAFT_EDGE_##edge, bytes, value, memory_order_release)
 
 /* lib/base/os_posix.c */
 
@@ -901,6 +940,33 @@ HAFT_INTERNAL void os_cancel_restore(int before)
 
 #define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
+
+/* The half of a word that counts up: the system waits for 32 bits. */
+static uintptr_t low_half(const void *word)
+{
+    return (uintptr_t)word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0);
+}
+
+#ifdef SYS_futex
+typedef long futex_time; /* whatever time_t is */
+#else
+typedef int64_t futex_time;
+#define SYS_futex SYS_futex_time64
+#endif
+#define WAIT_PRIVATE 128 /* FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE, of <linux/futex.h> */
+#define WAKE_PRIVATE 129
+
+HAFT_INTERNAL void os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    const futex_time time[2] = {(futex_time)(ns / SECOND), (futex_time)(ns % SECOND)};
+
+    syscall(SYS_futex, low_half(word), WAIT_PRIVATE, (uint32_t)value, time, NULL, 0);
+}
+
+HAFT_INTERNAL void os_wake_address(const void *word)
+{
+    syscall(SYS_futex, low_half(word), WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
 
 /* A kernel that has no huge pages may refuse. */
 static void ask_for_small_pages(char *base, size_t size)
@@ -1017,6 +1083,18 @@ HAFT_INTERNAL bool os_populate(char *base, size_t size)
     (void)base;
     (void)size;
     return true;
+}
+
+HAFT_INTERNAL void os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    (void)word;
+    (void)value;
+    os_sleep(ns < 1000000 ? ns : 1000000);
+}
+
+HAFT_INTERNAL void os_wake_address(const void *word)
+{
+    (void)word;
 }
 
 HAFT_INTERNAL bool os_random(uint64_t *bits)
@@ -1694,6 +1772,18 @@ static unsigned __stdcall run_thread(void *arg)
 
     thread->run(thread->arg);
     return 0;
+}
+
+HAFT_INTERNAL void os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    (void)word;
+    (void)value;
+    os_sleep(ns < 1000000 ? ns : 1000000);
+}
+
+HAFT_INTERNAL void os_wake_address(const void *word)
+{
+    (void)word;
 }
 
 HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
@@ -2429,6 +2519,8 @@ static const struct {
          "the call may wait, and a read section or outer job of its thread may hold pointers"},
     [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the call is for domains with another clock"},
     [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
+    [HAFT_NOT_HELD] = {"HAFT_NOT_HELD", "no object with that id is held"},
+    [HAFT_CLOSED] = {"HAFT_CLOSED", "the table is being closed"},
     [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
     [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE",
@@ -2492,6 +2584,8 @@ static const struct {
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
                        "wrap: ids of the table repeat, and a side cannot tell their values apart"},
     [HAFT_BAD_ON_END] = {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
+    [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",
+                         "copies: objects of at most 64 bytes, which only an insertion writes"},
     [HAFT_BAD_KEEP] = {"HAFT_BAD_KEEP", "keep: 1 or more snapshots"},
 };
 
@@ -2692,6 +2786,9 @@ HAFT_INTERNAL size_t options_usual_alignment(size_t object_size);
  */
 HAFT_INTERNAL haft_status options_check(const void *table_options, enum options_shape shape,
                                         struct common_options *common, uint64_t *most);
+
+/* The first generation of a table with these options, which were checked: theirs, random, or 1. */
+HAFT_INTERNAL uint64_t options_first_generation(const struct common_options *options);
 
 /*
  * lib/slots/geometry.h - how the slots of a table lie in memory, and how much they take.
@@ -3000,6 +3097,27 @@ static inline haft_id word_last_life(const struct word_format *format, uint64_t 
 }
 
 /*
+ * HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation.
+ */
+static inline haft_status word_check_fields(const struct word_format *format, haft_id id,
+                                            uint64_t end)
+{
+    const uint64_t index = word_index(format, id.bits);
+
+    if (haft_id_is_nil(id)) {
+        return HAFT_NO_ID;
+    }
+    if ((id.bits & ~(format->index_mask | format->generation_mask | format->tag_mask)) != 0 ||
+        index < HAFT_FIRST_INDEX) {
+        return HAFT_MALFORMED;
+    }
+    if ((id.bits & format->tag_mask) != format->tag) {
+        return HAFT_FOREIGN;
+    }
+    return index < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
+}
+
+/*
  * lib/slots/slots.h - the slots of a table: their layout in memory, and their words.
  */
 
@@ -3096,6 +3214,10 @@ static inline uint64_t slots_begin_at(const struct slots *slots, uint64_t index,
 HAFT_INTERNAL
 void bad_access(const struct slots *slots, const char *table, haft_id id, haft_status status);
 
+/* The same for a table without sites. */
+HAFT_INTERNAL
+void bad_access_report(const haft_bad_access *access, haft_on_bad_access *policy, void *arg);
+
 /*
  * lib/slots/sites_text.h - texts about ids and sites: see haft/diagnose.h.
  */
@@ -3121,13 +3243,24 @@ int haft_bad_access_format(const haft_bad_access *access, char *text, size_t siz
                     haft_status_text(access->status), haft_status_name(access->status));
 }
 
-static _Noreturn void end_program(const struct slots *slots, const haft_bad_access *access)
+/* End the program, unless the table has a policy; then the line is not needed. */
+static void apply_policy(const haft_bad_access *access, const char *line,
+                         haft_on_bad_access *policy, void *arg)
 {
-    char text[512]; /* a longer name cuts the text */
+    if (policy == NULL) {
+        os_print(line);
+        abort();
+    }
+    policy(access, arg);
+}
 
-    sites_describe(slots, access->table, access->id, access->status, text, sizeof text);
-    os_print(text);
-    abort();
+HAFT_INTERNAL
+void bad_access_report(const haft_bad_access *access, haft_on_bad_access *policy, void *arg)
+{
+    char line[512]; /* a longer name cuts the text */
+
+    haft_bad_access_format(access, line, sizeof line);
+    apply_policy(access, line, policy, arg);
 }
 
 HAFT_INTERNAL
@@ -3139,11 +3272,10 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
         .id = id,
         .status = status,
     };
+    char line[512];
 
-    if (slots->common.on_bad_access == NULL) {
-        end_program(slots, &access);
-    }
-    slots->common.on_bad_access(&access, slots->common.bad_access_arg);
+    sites_describe(slots, table, id, status, line, sizeof line);
+    apply_policy(&access, line, slots->common.on_bad_access, slots->common.bad_access_arg);
 }
 
 /*
@@ -4626,6 +4758,31 @@ HAFT_INTERNAL haft_status options_check(const void *table_options, enum options_
 }
 
 /*
+ * A first generation from the lower half: so ids of another table, or of the program's last run,
+ * seldom match, and each slot has half of its lives left at least.
+ */
+static uint64_t random_generation(haft_layout layout)
+{
+    const uint64_t half = (haft_field_max(layout.generation_bits) + 1) / 2;
+    uint64_t bits = 0;
+
+    /* Where the system refuses (a filter of system calls), addresses and the time have to do. */
+    if (!os_random(&bits)) {
+        bits = ((uint64_t)(uintptr_t)&bits ^ os_now_ns()) * UINT64_C(0x9E3779B97F4A7C15);
+        bits ^= bits >> 32;
+    }
+    return 1 + bits % half;
+}
+
+HAFT_INTERNAL uint64_t options_first_generation(const struct common_options *options)
+{
+    if (options->random_first_generation) {
+        return random_generation(options->layout);
+    }
+    return options->first_generation != 0 ? options->first_generation : 1;
+}
+
+/*
  * lib/slots/release.h - releasing the memory of slots to the system.
  */
 
@@ -5410,37 +5567,12 @@ int sites_describe(const struct slots *slots, const char *table, haft_id id, haf
  *   OWN   before the table is handed to other threads
  */
 
-/*
- * A first generation from the lower half: so ids of another table, or of the program's last run,
- * seldom match, and each slot has half of its lives left at least.
- */
-static uint64_t random_generation(haft_layout layout)
-{
-    const uint64_t half = (haft_field_max(layout.generation_bits) + 1) / 2;
-    uint64_t bits = 0;
-
-    /* Where the system refuses (a filter of system calls), addresses and the time have to do. */
-    if (!os_random(&bits)) {
-        bits = ((uint64_t)(uintptr_t)&bits ^ os_now_ns()) * UINT64_C(0x9E3779B97F4A7C15);
-        bits ^= bits >> 32;
-    }
-    return 1 + bits % half;
-}
-
-static uint64_t first_generation(const struct common_options *options)
-{
-    if (options->random_first_generation) {
-        return random_generation(options->layout);
-    }
-    return options->first_generation != 0 ? options->first_generation : 1;
-}
-
 /* Keep the options that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
     slots->common = *options;
     slots->common.name = NULL;
-    slots->common.first_generation = first_generation(options);
+    slots->common.first_generation = options_first_generation(options);
     slots->common.random_first_generation = false;
     slots->common.memory = NULL;
     slots->common.memory_size = 0;
@@ -5547,20 +5679,7 @@ HAFT_INTERNAL haft_status slots_populate(const struct slots *slots, uint64_t fir
 
 HAFT_INTERNAL haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end)
 {
-    const struct word_format *format = &slots->format;
-    const uint64_t index = word_index(format, id.bits);
-
-    if (haft_id_is_nil(id)) {
-        return HAFT_NO_ID;
-    }
-    if ((id.bits & ~(format->index_mask | format->generation_mask | format->tag_mask)) != 0 ||
-        index < HAFT_FIRST_INDEX) {
-        return HAFT_MALFORMED;
-    }
-    if ((id.bits & format->tag_mask) != format->tag) {
-        return HAFT_FOREIGN;
-    }
-    return index < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
+    return word_check_fields(&slots->format, id, end);
 }
 
 HAFT_INTERNAL haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end)
@@ -10221,6 +10340,1988 @@ char *haft_arena_printf(haft_arena *arena, const char *format, ...)
 
     va_end(arguments);
     return text;
+}
+
+/*
+ * concurrent/counted/word.h - a slot's word in a counted table: one 64-bit value decides everything
+ * about the slot.
+ *
+ * slot.word:   63         32 31   30 29            0
+ *              +------------+-------+---------------+
+ *              |    life    | state |      low      |
+ *              +------------+-------+---------------+
+ *
+ *   state      low
+ *   FREE       in a list: the next slot's index, 0 at its end (the queue's end is 1 when the table
+ *              is closed).  A word of all zeros: fresh, never used
+ *   RESERVED   0: reserved by a caller.  1: being destroyed, or worn out.  4 and above: being
+ *              destroyed in a chain, before that slot
+ *   LIVE       the number of holders
+ *   ENDED      freed while it was held: the number of holders, never 0
+ *
+ * The id's generation is the low bits of the life, as many as the layout has.  A life whose low
+ * bits are 0 is never LIVE: with `wrap` it is skipped, else the slot is worn out then.
+ *
+ * Legal    FREE -> RESERVED 0                    by the call that took the slot out of its list
+ *          RESERVED 0 -> LIVE 0                  by the thread that publishes         (PUBLISH)
+ *          RESERVED 0 -> RESERVED 1, next life   by the thread that gives it up
+ *          LIVE n -> LIVE n + 1, n - 1           by any thread, with CAS              (HOLD)
+ *          LIVE 0 -> RESERVED 1, next life       by one thread that frees, with CAS
+ *          LIVE n -> ENDED n                     the same, n > 0
+ *          ENDED n -> ENDED n + 1, n - 1         by threads that hold, with CAS
+ *          ENDED 1 -> RESERVED 1, next life      by the last one, with CAS
+ *          RESERVED 1 -> RESERVED index          by the call that destroys: put into a chain
+ *          RESERVED -> FREE                      by the call that destroys: put into a list
+ *
+ * Invariant: between LIVE and RESERVED only compare-and-swaps change a word; else it is written by
+ * the slot's one owner.  A FREE slot is in one list, or in the hand of one call.
+ */
+
+enum counted_state { COUNTED_FREE = 0, COUNTED_RESERVED = 1, COUNTED_LIVE = 2, COUNTED_ENDED = 3 };
+
+#define COUNTED_LOW_BITS 30
+#define COUNTED_LOW_MASK ((UINT64_C(1) << COUNTED_LOW_BITS) - 1)
+#define COUNTED_MOST_HOLDERS COUNTED_LOW_MASK
+
+/* In a head: no slot; no slot ever again.  In a word that is RESERVED: of a caller; to be freed. */
+enum counted_mark { COUNTED_NONE = 0, COUNTED_CLOSED = 1 };
+enum counted_purpose { COUNTED_FOR_CALLER = 0, COUNTED_ENDING = 1 };
+
+static inline uint64_t counted_word(uint32_t life, enum counted_state state, uint64_t low)
+{
+    assert(low <= COUNTED_LOW_MASK);
+    return (uint64_t)life << 32 | (uint64_t)state << COUNTED_LOW_BITS | low;
+}
+
+static inline uint32_t counted_life(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+static inline enum counted_state counted_state_of(uint64_t word)
+{
+    return (enum counted_state)(word >> COUNTED_LOW_BITS & 3);
+}
+
+static inline uint64_t counted_low(uint64_t word)
+{
+    return word & COUNTED_LOW_MASK;
+}
+
+/* ENDED, with one holder: its release is the last. */
+static inline bool counted_is_last(uint64_t word)
+{
+    return (uint32_t)word == (uint32_t)counted_word(0, COUNTED_ENDED, 1);
+}
+
+/*
+ * concurrent/counted/state.h - the structs of the counted table.
+ *
+ * The block has all that threads share: slots refer to each other by index.  What belongs to the
+ * process (callbacks, names) is in haft_counted.
+ */
+
+#define COUNTED_MOST_SHARDS 16
+
+/* A head: how often it was taken from 34 | the first slot 30. */
+struct counted_head {
+    _Alignas(CACHE_LINE) atomic_u64 word;
+};
+
+#define COUNTED_KIND 0x746E756Fu /* what the block of a counted table begins with */
+#define COUNTED_VERSION 1u
+
+struct counted_block {
+    uint32_t kind;
+    uint32_t version;
+    struct counted_head fresh;    /* the first index never used */
+    struct counted_head returned; /* see returned.h */
+    struct counted_head heads[];  /* of the shards; or of the queue, then its tail */
+};
+
+struct haft_counted {
+    /* Of each call. */
+    uintptr_t base; /* where slot 0's word would be */
+    uint64_t stride;
+    uint64_t index_mask;
+    uint64_t slot_count;
+    uint64_t tag_above;  /* the tag, above a generation of this layout */
+    uint64_t match_mask; /* generation and state, in a word that was shifted down to the state */
+    uint8_t index_bits;
+    bool wraps;
+    bool copies;
+    bool wipes;
+    bool is_plain; /* an end is no more than a free slot: no on_destroy, wipe, queue, poison */
+    uint32_t generation_mask;
+    uint32_t first_life;
+    uint32_t shard_mask;
+    struct counted_block *block;
+    size_t object_size;
+    uint64_t min_free; /* 0: shards; else the queue keeps that many */
+    haft_counted_destroy *on_destroy;
+    void *destroy_arg;
+
+    uint64_t capacity;
+    struct word_format format;
+    struct reservation memory; /* the block and the slots */
+    size_t object_alignment;
+    haft_allocator heap; /* for this struct and a small block */
+    bool is_given;       /* in the program's memory */
+    const char *name;    /* behind this struct */
+    haft_on_bad_access *on_bad_access;
+    void *bad_access_arg;
+
+    /* Of the thread that closes: see counted.c. */
+    uint64_t owned;  /* slots that closing has taken */
+    uint64_t linked; /* of those in the queue's history: completed pushes count them once more */
+    uint64_t used;   /* 0: not closing; else one more than the highest index ever used */
+
+    haft_counted *next_open; /* see open_list.c */
+    haft_counted **open_link;
+};
+
+/* The word of slot `index`; its object lies behind it. */
+static inline atomic_u64 *counted_at(const haft_counted *table, uint64_t index)
+{
+    assert(index >= HAFT_FIRST_INDEX && index - HAFT_FIRST_INDEX < table->slot_count);
+    return (atomic_u64 *)(table->base + (uintptr_t)(index * table->stride));
+}
+
+static inline void *counted_object(atomic_u64 *at)
+{
+    return at + 1;
+}
+
+static inline uint64_t counted_index(const haft_counted *table, haft_id id)
+{
+    return id.bits & table->index_mask;
+}
+
+/* The word of the slot that `id` names; NULL if the table has no such slot. */
+static inline atomic_u64 *counted_find(const haft_counted *table, haft_id id)
+{
+    const uint64_t index = counted_index(table, id);
+
+    return index - HAFT_FIRST_INDEX < table->slot_count ? counted_at(table, index) : NULL;
+}
+
+/* Whether `word` is LIVE or ENDED, with the generation of `id`: their state has the high bit. */
+static inline bool counted_is_of(const haft_counted *table, uint64_t word, haft_id id)
+{
+    const uint64_t wanted = (id.bits >> table->index_bits ^ table->tag_above) << 1 | 1;
+
+    return (word >> (COUNTED_LOW_BITS + 1) & table->match_mask >> 1) == wanted;
+}
+
+/* Whether `word` has that state, and the generation of `id`, which has the table's tag. */
+static inline bool counted_fits(const haft_counted *table, uint64_t word, haft_id id,
+                                enum counted_state state)
+{
+    const uint64_t wanted = (id.bits >> table->index_bits ^ table->tag_above) << 2 | state;
+
+    return (word >> COUNTED_LOW_BITS & table->match_mask) == wanted;
+}
+
+/* The id of slot `index` in that life. */
+static inline haft_id counted_id(const haft_counted *table, uint64_t index, uint32_t life)
+{
+    const haft_id id = {table->format.tag |
+                        (uint64_t)(life & table->generation_mask) << table->index_bits | index};
+
+    return id;
+}
+
+/* Whether a slot in that life has lived all its generations. */
+static inline bool counted_is_worn(const haft_counted *table, uint32_t life)
+{
+    return (life & table->generation_mask) == 0;
+}
+
+/* The life after `life`. */
+static inline uint32_t counted_next(const haft_counted *table, uint32_t life)
+{
+    const uint32_t next = life + 1;
+
+    return counted_is_worn(table, next) && table->wraps ? next + 1 : next;
+}
+
+/* The life before `life`, which is not a slot's first. */
+static inline uint32_t counted_before(const haft_counted *table, uint32_t life)
+{
+    const uint32_t before = life - 1;
+
+    return counted_is_worn(table, before) ? before - 1 : before;
+}
+
+/* The life that a slot goes on with: a fresh one with the first. */
+static inline uint32_t counted_begin(const haft_counted *table, uint64_t word)
+{
+    return word == 0 ? table->first_life : counted_life(word);
+}
+
+/* Bytes of memory that the table takes, with the slots below index `end`. */
+static inline uint64_t counted_bytes(const haft_counted *table, uint64_t end)
+{
+    const uint64_t begun =
+        (uint64_t)(table->base - (uintptr_t)table->memory.base) + end * table->stride;
+    const bool is_paged = reservation_is_paged(&table->memory);
+
+    return size_with_name(sizeof *table, table->name) +
+           (is_paged ? begun : table->memory.size + table->memory.more);
+}
+
+/*
+ * concurrent/counted/destroy.h - the end of an object: on_destroy, then its slot is free.
+ *
+ * An object that ends inside an on_destroy of its table is put into a chain, and destroyed by the
+ * outermost call when that on_destroy has returned: a loop instead of a recursion, whose stack a
+ * list of objects would overflow.
+ */
+
+/* What an ended slot's word becomes: of the life after `life`, the caller's alone. */
+static inline uint64_t destroy_word(const haft_counted *table, uint64_t word)
+{
+    return counted_word(counted_next(table, counted_life(word)), COUNTED_RESERVED, COUNTED_ENDING);
+}
+
+/* Destroy the object of slot `index`, whose word destroy_word() made; the slot is free then. */
+HAFT_INTERNAL void destroy_object(haft_counted *table, uint64_t index);
+
+/* The same without on_destroy: the object was given up or taken out. */
+HAFT_INTERNAL void destroy_silently(haft_counted *table, uint64_t index);
+
+/* Whether the calling thread runs an on_destroy of the table. */
+HAFT_INTERNAL bool destroy_is_under_way(const haft_counted *table);
+
+/*
+ * concurrent/counted/free_slots.h - where free slots are: in a shard or in the queue, or fresh.
+ *
+ * A slot goes from a list to a call and from the call to a list, never several at once and never
+ * from list to list: slots in flight would make FULL a lie.
+ */
+
+/* Heads that a table with these options has. */
+HAFT_INTERNAL uint64_t free_slots_heads(uint64_t capacity, uint64_t min_free);
+
+/* Of a table whose block is all zero: nothing was used yet. */
+HAFT_INTERNAL void free_slots_setup(haft_counted *table);
+
+/* A free slot, the caller's from now on: HAFT_OK, HAFT_FULL, HAFT_NO_MEMORY or HAFT_CLOSED. */
+HAFT_INTERNAL haft_status free_slots_take(haft_counted *table, uint64_t *index);
+
+/*
+ * Slot `index`, the caller's, is free for `life`.  Where the table is being closed this may be the
+ * caller's last access to it.
+ */
+HAFT_INTERNAL void free_slots_give(haft_counted *table, uint64_t index, uint32_t life);
+
+/* Take all free slots; from now on the calls above find the table closed.  By one thread. */
+HAFT_INTERNAL void free_slots_close(haft_counted *table);
+
+/*
+ * concurrent/counted/open_list.h - the counted tables that are open in this process, newest first.
+ */
+
+/* The list's lock.  Forks wait for it, so that the child finds the list whole. */
+HAFT_INTERNAL void open_list_lock(void);
+HAFT_INTERNAL void open_list_unlock(void);
+
+/* A table is in the list while its statistics can be taken. */
+HAFT_INTERNAL void open_list_add(haft_counted *table);
+HAFT_INTERNAL void open_list_remove(haft_counted *table);
+
+/* Under the lock: for (t = open_list_first(); t; t = t->next_open). */
+HAFT_INTERNAL haft_counted *open_list_first(void);
+
+/*
+ * concurrent/counted/returned.h - slots that no call will use again: how closing knows that no call
+ * is under way.
+ *
+ * A call that finds the table closed, or wears a slot out, counts it here instead of giving it to a
+ * list.  With min_free each slot given to the queue counts as well: see queue.c.
+ *
+ * Edges in this file.
+ *   RETURN   returned_add (release) -> returned_count (acquire)   all uses of a slot before the
+ *            table's memory is released
+ */
+
+/* A thread waits for the next one. */
+#define RETURNED_IS_AWAITED (UINT64_C(1) << 63)
+
+/* The caller's last access to the table, if that is closed. */
+static inline void returned_add(haft_counted *table)
+{
+    atomic_u64 *returned = &table->block->returned.word;
+
+    /* Weakened, the table's memory could be released under the call's last write to the slot. */
+    if ((fetch_add_release(RETURN, returned, 1) & RETURNED_IS_AWAITED) != 0) {
+        os_wake_address(returned); /* the address alone: the memory may be gone */
+    }
+}
+
+static inline uint64_t returned_count(const haft_counted *table)
+{
+    /* Weakened, the memory could be released under a call that was counted. */
+    return load_acquire(RETURN, &table->block->returned.word) & ~RETURNED_IS_AWAITED;
+}
+
+/*
+ * concurrent/counted/values.h - the bytes of counted objects: written, wiped and copied out.
+ *
+ * In a table with `copies` a thread may read an object's words while another writes the next
+ * object's: each word is atomic there, and rounded up to 8 bytes.  Objects are of the program's
+ * types, so the words are read and written by builtins on a type that may alias them.
+ */
+
+#define VALUES_MOST_BYTES 64u /* of an object that is copied */
+
+/* Copy an object into its slot; NULL stands for zeros.  values_write_any: of whatever size. */
+HAFT_INTERNAL void values_write_any(const haft_counted *table, void *object, const void *from);
+
+/* The object's bytes become zeros, in the eyes of every reader. */
+HAFT_INTERNAL void values_wipe(const haft_counted *table, void *object);
+
+/* The words of an object that is copied, beside other threads; `words` has VALUES_MOST_BYTES. */
+HAFT_INTERNAL void values_read(const haft_counted *table, const void *object, uint64_t *words);
+
+/* Bytes of a free object may not be touched, unless copies are looked for there. */
+static inline void values_poison(const haft_counted *table, const void *object)
+{
+    if (!table->copies) {
+        asan_poison(object, (table->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+    }
+}
+
+static inline void values_unpoison(const haft_counted *table, const void *object)
+{
+    asan_unpoison(object, table->object_size);
+}
+
+static inline void values_write(const haft_counted *table, void *object, const void *from)
+{
+    const size_t size = table->object_size;
+
+    if (size % 8 != 0 || size > 64 || from == NULL || table->copies) {
+        values_write_any(table, object, from);
+    } else {
+        object_copy_words(object, from, size);
+    }
+}
+
+/* concurrent/counted/counted.c */
+
+/*
+ * The counted table: opening and closing.
+ *
+ * A slot is accounted for when no call will use it again: closing has taken it from a list or from
+ * the fresh ones (`owned`), or the call that had it counted it in `returned`.  When all are, the
+ * memory can be released.  With min_free, each slot that was ever linked into the queue counts in
+ * `returned` as well, when the call that linked it is done; `linked` is their number.
+ *
+ * Edges in this file.
+ *   RETURN   returned_add (release) -> await_return (acquire)   the waiter's mark before the count
+ *            that it wakes for
+ *   COUNT    which slots may be live: frees decide
+ */
+
+#define LOOK_AGAIN_NS UINT64_C(10000000)
+#define LOOK_LATER_NS UINT64_C(1000000000) /* where only held objects are missing */
+
+/* --- opening --- */
+
+/* How the table lies in its memory. */
+struct plan {
+    struct common_options common;
+    uint64_t slots;
+    uint64_t heads;
+    uint64_t alignment; /* of the memory */
+    uint64_t first;     /* from the memory's start to the first slot's word */
+    uint64_t stride;
+    uint64_t bytes;
+};
+
+static uint64_t up_to(uint64_t size, uint64_t alignment)
+{
+    return (size + alignment - 1) / alignment * alignment;
+}
+
+static struct common_options common_of(const haft_counted_options *options)
+{
+    return (struct common_options){
+        .name = options->name != NULL ? options->name : "counted table",
+        .capacity = options->capacity,
+        .object_size = options->object_size,
+        .object_alignment = options->object_alignment,
+        .layout = options->layout,
+        .tag = options->tag,
+        .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
+    };
+}
+
+static haft_status check_counted(const haft_counted_options *options, struct plan *plan)
+{
+    uint64_t most;
+
+    if (options->reserved[0] != 0 || options->reserved[1] != 0) {
+        return HAFT_UNKNOWN_OPTION;
+    }
+    const struct common_options common = common_of(options);
+    const haft_status status = options_check(&common, IN_SLOTS, &plan->common, &most);
+
+    if (status == HAFT_OK && plan->common.layout.generation_bits > 32) {
+        return HAFT_BAD_LAYOUT;
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (most > COUNTED_LOW_MASK + 1 - HAFT_FIRST_INDEX) {
+        most = COUNTED_LOW_MASK + 1 - HAFT_FIRST_INDEX;
+    }
+    if (options->capacity > most) {
+        return HAFT_BAD_CAPACITY;
+    }
+    if (options->min_free > most - options->capacity) {
+        return HAFT_BAD_MIN_FREE;
+    }
+    return options->copies && options->object_size > VALUES_MOST_BYTES ? HAFT_BAD_COPIES : HAFT_OK;
+}
+
+static haft_status make_plan(const haft_counted_options *options, struct plan *plan)
+{
+    const haft_status status = check_counted(options, plan);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    const size_t size = options->copies || options->wipe ? (size_t)up_to(options->object_size, 8)
+                                                         : options->object_size;
+    const uint64_t alignment = plan->common.object_alignment > sizeof(uint64_t)
+                                   ? plan->common.object_alignment
+                                   : sizeof(uint64_t);
+    const uint64_t line = alignment > CACHE_LINE ? alignment : CACHE_LINE;
+
+    plan->slots = options->capacity + options->min_free;
+    plan->heads = free_slots_heads(options->capacity, options->min_free);
+    plan->alignment = line;
+    plan->first =
+        up_to(sizeof(struct counted_block) + plan->heads * sizeof(struct counted_head), line) +
+        alignment - sizeof(uint64_t);
+    plan->stride =
+        options->spread ? up_to(alignment + size, line) : up_to(sizeof(uint64_t) + size, alignment);
+    plan->bytes = plan->first - (alignment - sizeof(uint64_t)) + plan->slots * plan->stride +
+                  alignment - sizeof(uint64_t);
+    return HAFT_OK;
+}
+
+static void fill_in_ids(haft_counted *table, const struct plan *plan)
+{
+    const haft_layout layout = plan->common.layout;
+    const uint64_t first = options_first_generation(&plan->common);
+
+    table->format = word_format_of(layout, plan->common.tag, first);
+    table->index_bits = layout.index_bits;
+    table->index_mask = table->format.index_mask;
+    table->generation_mask = (uint32_t)haft_field_max(layout.generation_bits);
+    table->match_mask = (uint64_t)table->generation_mask << 2 | 3;
+    table->tag_above = plan->common.tag << layout.generation_bits;
+    table->first_life = (uint32_t)first;
+}
+
+static void fill_in_counted(haft_counted *table, const struct plan *plan,
+                            const haft_counted_options *options)
+{
+    fill_in_ids(table, plan);
+    table->stride = plan->stride;
+    table->slot_count = plan->slots;
+    table->base =
+        (uintptr_t)table->memory.base + (uintptr_t)(plan->first - HAFT_FIRST_INDEX * plan->stride);
+    table->wraps = options->wrap;
+    table->copies = options->copies;
+    table->wipes = options->wipe;
+    table->is_plain =
+        options->on_destroy == NULL && !options->wipe && options->min_free == 0 && !asan_is_on();
+    table->shard_mask = (uint32_t)plan->heads - 1;
+    table->object_size = options->object_size;
+    table->min_free = options->min_free;
+    table->on_destroy = options->on_destroy;
+    table->destroy_arg = options->destroy_arg;
+    table->capacity = options->capacity;
+    table->on_bad_access = options->on_bad_access;
+    table->bad_access_arg = options->bad_access_arg;
+}
+
+/* The struct, with the name behind it. */
+static haft_counted *new_table(const char *name, struct given *given, const haft_allocator *heap)
+{
+    const size_t size = size_with_name(sizeof(haft_counted), name);
+    haft_counted *table = given != NULL ? given_take(given, size, _Alignof(haft_counted))
+                                        : heap_take(heap, size, _Alignof(haft_counted));
+
+    if (table == NULL) {
+        return NULL;
+    }
+    memset(table, 0, sizeof *table);
+    memcpy(table + 1, name, size - sizeof *table);
+    table->name = (const char *)(table + 1);
+    table->is_given = given != NULL;
+    table->heap = *heap;
+    return table;
+}
+
+static void delete_table(haft_counted *table)
+{
+    if (table != NULL && !table->is_given) {
+        heap_give(&table->heap, table, size_with_name(sizeof *table, table->name));
+    }
+}
+
+static haft_status open_block(haft_counted *table, const struct plan *plan, struct given *given)
+{
+    haft_status status =
+        given != NULL ? reservation_open_given(&table->memory, plan->bytes, plan->alignment, given)
+                      : reservation_open_array(&table->memory, plan->bytes, (size_t)plan->alignment,
+                                               &table->heap);
+
+    if (status == HAFT_OK) {
+        const uint64_t begun = plan->first + plan->stride;
+
+        status = reservation_commit(&table->memory, begun < plan->bytes ? begun : plan->bytes);
+        if (status != HAFT_OK) {
+            reservation_close_array(&table->memory, &table->heap);
+        }
+    }
+    return status;
+}
+
+static uint64_t bytes_to_give(const struct plan *plan)
+{
+    struct given given = given_to_measure();
+
+    given_take(&given, size_with_name(sizeof(haft_counted), plan->common.name),
+               _Alignof(haft_counted));
+    given_take(&given, plan->bytes, plan->alignment);
+    return given.measured;
+}
+
+static haft_status open_counted_table(const haft_counted_options *options, haft_counted **table)
+{
+    struct given given = given_of(options->memory, options->memory_size);
+    const haft_allocator heap = heap_of(options->allocator);
+    struct plan plan;
+    haft_status status = make_plan(options, &plan);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if (!given_suffices(&given, bytes_to_give(&plan))) {
+        return HAFT_NO_MEMORY;
+    }
+    struct given *from = options->memory != NULL ? &given : NULL;
+    haft_counted *opened = new_table(plan.common.name, from, &heap);
+
+    status = opened != NULL ? open_block(opened, &plan, from) : HAFT_NO_MEMORY;
+    if (status != HAFT_OK) {
+        delete_table(opened);
+        return status;
+    }
+    fill_in_counted(opened, &plan, options);
+    opened->block = (struct counted_block *)(void *)opened->memory.base;
+    opened->block->kind = COUNTED_KIND;
+    opened->block->version = COUNTED_VERSION;
+    free_slots_setup(opened);
+    open_list_add(opened);
+    *table = opened;
+    return HAFT_OK;
+}
+
+haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
+                                    haft_counted **table)
+{
+    haft_counted_options known;
+    const haft_status status = sized_take(&known, sizeof known, options, size);
+
+    return status == HAFT_OK ? open_counted_table(&known, table) : status;
+}
+
+haft_status haft_counted_footprint_sized(const haft_counted_options *options, size_t size,
+                                         haft_footprint *footprint)
+{
+    haft_counted_options known;
+    struct plan plan;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    if (status == HAFT_OK) {
+        status = make_plan(&known, &plan);
+    }
+    if (status != HAFT_OK) {
+        return status;
+    }
+    const uint64_t bytes = bytes_to_give(&plan);
+
+    if (!given_is_possible(bytes)) {
+        return HAFT_NO_MEMORY;
+    }
+    *footprint = (haft_footprint){.bytes = bytes, .capacity = known.capacity};
+    return HAFT_OK;
+}
+
+/* --- closing --- */
+
+static void release_table(haft_counted *table)
+{
+    assert(table->block->kind == COUNTED_KIND && table->block->version == COUNTED_VERSION &&
+           "nothing was written beyond an object");
+    open_list_remove(table);
+    asan_unpoison(table->memory.base, table->memory.size);
+    reservation_close_array(&table->memory, &table->heap);
+    delete_table(table);
+}
+
+/* Free all objects that are live; how many freed ones are still held. */
+static uint64_t free_live(haft_counted *table)
+{
+    uint64_t held = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < table->used; index++) {
+        uint64_t word = load_relaxed(COUNT, counted_at(table, index));
+
+        if (counted_state_of(word) == COUNTED_LIVE) {
+            haft_counted_free(table, counted_id(table, index, counted_life(word)));
+            word = load_relaxed(COUNT, counted_at(table, index));
+        }
+        held += counted_state_of(word) == COUNTED_ENDED;
+    }
+    return held;
+}
+
+/* Slots that are not accounted for. */
+static uint64_t missing(const haft_counted *table)
+{
+    const uint64_t accounted = table->owned + returned_count(table) - table->linked;
+
+    return (table->slot_count - accounted) & (UINT64_MAX >> COUNTED_LOW_BITS);
+}
+
+/* Close the table if nothing of it is in use; else how many freed objects are still held. */
+static bool close_once(haft_counted *table, uint64_t *held)
+{
+    free_slots_close(table);
+    *held = free_live(table);
+    if (missing(table) != 0) {
+        return false;
+    }
+    release_table(table);
+    return true;
+}
+
+haft_status haft_counted_close(haft_counted *table)
+{
+    uint64_t held;
+
+    return !destroy_is_under_way(table) && close_once(table, &held) ? HAFT_OK : HAFT_IN_USE;
+}
+
+/* Until a slot is returned, or for a while: a short one if more than `held` slots are missing. */
+static void await_return(haft_counted *table, uint64_t held)
+{
+    atomic_u64 *returned = &table->block->returned.word;
+    /* Acquire: what is missing is looked at below.  Weakened, a slot returned before the mark could
+     * be missed, and none wakes for it. */
+    const uint64_t before = fetch_or_acq_rel(RETURN, returned, RETURNED_IS_AWAITED);
+    const uint64_t left = missing(table);
+
+    if (left != 0) {
+        os_wait_address(returned, before, left == held ? LOOK_LATER_NS : LOOK_AGAIN_NS);
+    }
+}
+
+haft_status haft_counted_close_wait(haft_counted *table)
+{
+    uint64_t held;
+
+    if (destroy_is_under_way(table)) {
+        return HAFT_IN_USE;
+    }
+    while (!close_once(table, &held)) {
+        await_return(table, held);
+    }
+    return HAFT_OK;
+}
+
+void haft_counted_abandon(haft_counted *table)
+{
+    assert(!destroy_is_under_way(table) && "on_destroy does not abandon its table");
+    release_table(table);
+}
+
+/* concurrent/counted/destroy.c */
+
+/*
+ * The end of counted objects.
+ *
+ * The outermost call that destroys has a frame on its stack, which a pointer of the thread leads
+ * to.  Signal handlers of the thread may destroy between any two steps: they find the frame and
+ * push to its chain, or have a frame of their own.  So the chain is taken by exchange, and looked
+ * at once more after the frame is left.
+ *
+ * Edges in this file.
+ *   FRAME    enter_frame, leave_frame (release) -> frame_of (acquire)   a frame's members before
+ *            the pointer to it, for signal handlers of this thread
+ *   OWN      the slot's word, by its one owner; the chain, by one thread and its signal handlers
+ */
+
+struct frame {
+    const haft_counted *table;
+    struct frame *outer;
+    atomic_u64 chain; /* the first slot, whose word leads on; COUNTED_ENDING: none */
+};
+
+static _Thread_local atomic_u64 innermost; /* a struct frame *; of this thread alone */
+
+/* The thread's frame for the table; NULL: there is none. */
+static struct frame *frame_of(const haft_counted *table)
+{
+    struct frame *frame = (struct frame *)(uintptr_t)load_acquire(FRAME, &innermost);
+
+    while (frame != NULL && frame->table != table) {
+        frame = frame->outer;
+    }
+    return frame;
+}
+
+HAFT_INTERNAL bool destroy_is_under_way(const haft_counted *table)
+{
+    return frame_of(table) != NULL;
+}
+
+static void enter_frame(struct frame *frame)
+{
+    /* Weakened, a signal handler could find a frame that is not filled in. */
+    store_release(FRAME, &innermost, (uintptr_t)frame);
+}
+
+static void leave_frame(const struct frame *frame)
+{
+    store_release(FRAME, &innermost, (uintptr_t)frame->outer);
+}
+
+static uint64_t take_chain(struct frame *frame)
+{
+    return exchange_acq_rel(FRAME, &frame->chain, COUNTED_ENDING);
+}
+
+/* Put slot `index` into the frame's chain. */
+static void defer(haft_counted *table, struct frame *frame, uint64_t index)
+{
+    atomic_u64 *at = counted_at(table, index);
+    const uint32_t life = counted_life(load_relaxed(OWN, at));
+    uint64_t first;
+
+    do {
+        first = load_relaxed(OWN, &frame->chain);
+        store_relaxed(OWN, at, counted_word(life, COUNTED_RESERVED, first));
+    } while (!cas_relaxed(OWN, &frame->chain, first, index));
+}
+
+HAFT_INTERNAL void destroy_silently(haft_counted *table, uint64_t index)
+{
+    atomic_u64 *at = counted_at(table, index);
+    const uint32_t life = counted_life(load_relaxed(OWN, at));
+
+    assert(counted_state_of(load_relaxed(OWN, at)) == COUNTED_RESERVED);
+    if (table->wipes) {
+        values_wipe(table, counted_object(at));
+    }
+    values_poison(table, counted_object(at));
+    if (counted_is_worn(table, life)) {
+        returned_add(table);
+    } else {
+        free_slots_give(table, index, life);
+    }
+}
+
+static void destroy_one(haft_counted *table, uint64_t index)
+{
+    atomic_u64 *at = counted_at(table, index);
+    const uint32_t life = counted_before(table, counted_life(load_relaxed(OWN, at)));
+
+    const int before = os_cancel_off();
+
+    table->on_destroy(counted_object(at), counted_id(table, index, life), table->destroy_arg);
+    os_cancel_restore(before);
+    destroy_silently(table, index);
+}
+
+/* Destroy the slots of the chain, and what its destructions add to it. */
+static void run(haft_counted *table, struct frame *frame, uint64_t chain)
+{
+    while (chain != COUNTED_ENDING) {
+        const uint64_t index = chain;
+
+        chain = counted_low(load_relaxed(OWN, counted_at(table, index)));
+        destroy_one(table, index);
+        if (chain == COUNTED_ENDING) {
+            chain = take_chain(frame);
+        }
+    }
+}
+
+HAFT_INTERNAL void destroy_object(haft_counted *table, uint64_t index)
+{
+    if (table->on_destroy == NULL) {
+        destroy_silently(table, index);
+        return;
+    }
+    struct frame *outer = frame_of(table);
+
+    if (outer != NULL) {
+        defer(table, outer, index);
+        return;
+    }
+    struct frame frame = {.table = table};
+
+    frame.outer = (struct frame *)(uintptr_t)load_acquire(FRAME, &innermost);
+    store_relaxed(OWN, &frame.chain, COUNTED_ENDING);
+    for (uint64_t chain = index; chain != COUNTED_ENDING; chain = take_chain(&frame)) {
+        enter_frame(&frame);
+        run(table, &frame, chain);
+        leave_frame(&frame);
+    }
+}
+
+/*
+ * concurrent/counted/queue.h - the free slots of a table with min_free: first in, first out, and
+ * out only with min_free slots behind.
+ */
+
+#define QUEUE_HEADS 2u /* the head and the tail */
+
+/* The queue begins with slot `index`: it is never empty. */
+HAFT_INTERNAL void queue_setup(haft_counted *table, uint64_t index);
+
+/*
+ * The oldest slot: HAFT_OK, HAFT_CLOSED; or HAFT_FULL: at one moment the queue had `*length` slots,
+ * not more than min_free.
+ */
+HAFT_INTERNAL haft_status queue_take(haft_counted *table, uint64_t *index, uint64_t *length);
+
+/* Slot `index` is free for `life`.  False: the table is closed, and the slot still the caller's. */
+HAFT_INTERNAL bool queue_give(haft_counted *table, uint64_t index, uint32_t life);
+
+/* Take all slots, and mark the queue closed. */
+HAFT_INTERNAL void queue_close(haft_counted *table);
+
+/*
+ * concurrent/counted/shards.h - the free slots of a table without min_free: stacks, each with its
+ * head on a separate cache line, of which threads use different ones.
+ *
+ * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
+ * head that came back from one that stayed.  Each thread begins its search at another shard.
+ *
+ * Edges in this file.
+ *   SHARD   shards_give (release) -> shards_take_from, shards_look (acquire)   the slot's last
+ *           life; and what a thread had taken before it gave a slot, to a look that finds that slot
+ *           taken again
+ *   OWN     only this call writes the slot's word
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+
+/* Shards for that capacity: a power of two. */
+HAFT_INTERNAL uint64_t shards_count(uint64_t capacity);
+
+HAFT_INTERNAL _Thread_local uint32_t shards_thread; /* the calling thread's number; 0: it has none yet */
+HAFT_INTERNAL uint32_t shards_number_thread(void);
+
+/* The calling thread's shard. */
+static inline atomic_u64 *shards_own(haft_counted *table)
+{
+    const uint32_t thread = shards_thread != 0 ? shards_thread : shards_number_thread();
+
+    return &table->block->heads[thread & table->shard_mask].word;
+}
+
+/* Take the first slot of the shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED. */
+static inline haft_status shards_take_from(haft_counted *table, atomic_u64 *shard, uint64_t *index)
+{
+    for (;;) {
+        /* Weakened, the link read below could be from before the slot was given. */
+        const uint64_t head = load_acquire(SHARD, shard);
+        const uint64_t first = counted_low(head);
+
+        if (first <= COUNTED_CLOSED) {
+            return first == COUNTED_NONE ? HAFT_FULL : HAFT_CLOSED;
+        }
+        const uint64_t next = counted_low(load_relaxed(RETRY, counted_at(table, first)));
+        const uint64_t takings = (head >> COUNTED_LOW_BITS) + 1;
+
+        /* Acquire: the slot's last life is over.  Release: weakened, a look that finds this shard
+         * empty could miss a slot that this thread has given to another shard before. */
+        if (cas_acq_rel(SHARD, shard, head, takings << COUNTED_LOW_BITS | next)) {
+            *index = first;
+            return HAFT_OK;
+        }
+    }
+}
+
+/*
+ * A slot of some shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED.  shards_take_surely: HAFT_FULL only if at
+ * one moment of the call all shards were empty.
+ */
+HAFT_INTERNAL haft_status shards_take(haft_counted *table, uint64_t *index);
+HAFT_INTERNAL haft_status shards_take_surely(haft_counted *table, uint64_t *index);
+
+/* Slot `index` is free for `life`.  False: the table is closed, and the slot still the caller's. */
+static inline bool shards_give(haft_counted *table, uint64_t index, uint32_t life)
+{
+    atomic_u64 *shard = shards_own(table);
+    atomic_u64 *at = counted_at(table, index);
+    uint64_t head;
+
+    assert(counted_state_of(load_relaxed(OWN, at)) == COUNTED_RESERVED);
+    do {
+        head = load_relaxed(RETRY, shard);
+        if (counted_low(head) == COUNTED_CLOSED) {
+            return false;
+        }
+        store_relaxed(OWN, at, counted_word(life, COUNTED_FREE, counted_low(head)));
+        /* Weakened, the slot could be taken with a link or a life from before. */
+    } while (!cas_release(SHARD, shard, head, (head & ~COUNTED_LOW_MASK) | index));
+    return true;
+}
+
+/* Take all slots, and mark the shards closed. */
+HAFT_INTERNAL void shards_close(haft_counted *table);
+
+/* concurrent/counted/free_slots.c */
+
+/*
+ * Free slots of a counted table: shards, or a queue; then fresh ones.
+ *
+ * FULL is said only if at one moment of the call no slot was free: fresh slots are used up, for
+ * good, when two looks find the same heads, all without a slot.  A head's number of takings tells
+ * a list that was empty all the time from one that was filled and emptied in between.
+ *
+ * Edges in this file.
+ *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+
+HAFT_INTERNAL uint64_t free_slots_heads(uint64_t capacity, uint64_t min_free)
+{
+    return min_free != 0 ? QUEUE_HEADS : shards_count(capacity);
+}
+
+HAFT_INTERNAL void free_slots_setup(haft_counted *table)
+{
+    uint64_t used = HAFT_FIRST_INDEX;
+
+    if (table->min_free != 0) {
+        queue_setup(table, used++);
+    }
+    store_relaxed(COUNT, &table->block->fresh.word, used);
+}
+
+/* Draw fresh slot `at`: HAFT_BUSY if another call has drawn it. */
+static haft_status draw_fresh(haft_counted *table, uint64_t at)
+{
+    const char *end = (const char *)counted_at(table, at) + table->stride;
+    const uint64_t bytes = (uint64_t)(end - table->memory.base);
+    const haft_status status =
+        reservation_commit(&table->memory, bytes < table->memory.size ? bytes : table->memory.size);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    return cas_relaxed(COUNT, &table->block->fresh.word, at, at + 1) ? HAFT_OK : HAFT_BUSY;
+}
+
+/* The next fresh slot; or, when they are used up, a slot of a shard after all. */
+static haft_status take_fresh(haft_counted *table, uint64_t *index)
+{
+    haft_status status = HAFT_BUSY;
+
+    while (status == HAFT_BUSY) {
+        *index = load_relaxed(RETRY, &table->block->fresh.word);
+        if (*index - HAFT_FIRST_INDEX >= table->slot_count) {
+            return shards_take_surely(table, index);
+        }
+        status = draw_fresh(table, *index);
+    }
+    return status;
+}
+
+/*
+ * With a queue, min_free slots stay free, in the queue or fresh.  The queue's length falls only
+ * while it is above min_free: so between a look that finds it shorter and the drawing of the slot
+ * that was the first fresh one before that look, it has not become less.
+ */
+static haft_status take_queued(haft_counted *table, uint64_t *index)
+{
+    const atomic_u64 *fresh = &table->block->fresh.word;
+
+    for (;;) {
+        const uint64_t at = load_relaxed(RETRY, fresh);
+        uint64_t length;
+        haft_status status = queue_take(table, index, &length);
+
+        if (status != HAFT_FULL) {
+            return status;
+        }
+        if (at - HAFT_FIRST_INDEX - length < table->capacity) {
+            *index = at;
+            status = draw_fresh(table, at);
+            if (status != HAFT_BUSY) {
+                return status;
+            }
+        } else if (load_relaxed(RETRY, fresh) == at) {
+            return HAFT_FULL;
+        }
+    }
+}
+
+HAFT_INTERNAL haft_status free_slots_take(haft_counted *table, uint64_t *index)
+{
+    if (table->min_free != 0) {
+        return take_queued(table, index);
+    }
+    const haft_status status = shards_take(table, index);
+
+    return status == HAFT_FULL ? take_fresh(table, index) : status;
+}
+
+HAFT_INTERNAL void free_slots_give(haft_counted *table, uint64_t index, uint32_t life)
+{
+    const bool is_in_list =
+        table->min_free != 0 ? queue_give(table, index, life) : shards_give(table, index, life);
+
+    if (!is_in_list) {
+        returned_add(table);
+    }
+}
+
+HAFT_INTERNAL void free_slots_close(haft_counted *table)
+{
+    atomic_u64 *fresh = &table->block->fresh.word;
+    const uint64_t end = HAFT_FIRST_INDEX + table->slot_count;
+
+    /* The lists first: a call that finds no fresh slot looks there, and finds them closed. */
+    if (table->min_free != 0) {
+        queue_close(table);
+    } else {
+        shards_close(table);
+    }
+    uint64_t used = load_relaxed(RETRY, fresh);
+
+    while (!cas_relaxed(COUNT, fresh, used, end)) {
+        used = load_relaxed(RETRY, fresh);
+    }
+    table->owned += end - used;
+    if (table->used == 0) {
+        table->used = used;
+    }
+}
+
+/* concurrent/counted/holds.c */
+
+/*
+ * Holding counted objects: acquire, again, release, and copies.
+ *
+ * Edges in this file.
+ *   PUBLISH  haft_counted_publish (release) -> haft_counted_acquire, haft_counted_copy (acquire)
+ *            object before word
+ *   HOLD     haft_counted_release (release) -> haft_counted_release, haft_counted_free (acquire)
+ *            all uses by holders before the object's end; between them lie only read-modify-writes
+ *   RETRY    a first look; the compare-and-swap decides
+ *   ONWARD   the caller's hold already orders the object
+ */
+
+void *haft_counted_acquire(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+    uint64_t word;
+
+    if (at == NULL) {
+        return NULL;
+    }
+    do {
+        word = load_relaxed(RETRY, at);
+        if (!counted_fits(table, word, id, COUNTED_LIVE) ||
+            counted_low(word) == COUNTED_MOST_HOLDERS) {
+            return NULL;
+        }
+        /* Weakened, the object's bytes could be read from before its publication. */
+    } while (!cas_acquire(PUBLISH, at, word, word + 1));
+    return counted_object(at);
+}
+
+void *haft_counted_require(haft_counted *table, haft_id id)
+{
+    void *object = haft_counted_acquire(table, id);
+
+    if (__builtin_expect(object == NULL, 0)) {
+        const haft_bad_access access = {
+            .table = table->name,
+            .layout = table->format.layout,
+            .id = id,
+            .status = haft_counted_diagnose(table, id),
+        };
+
+        bad_access_report(&access, table->on_bad_access, table->bad_access_arg);
+    }
+    return object;
+}
+
+/* Whether the word is that of an object with this id that is held. */
+static inline bool has_holder(const haft_counted *table, uint64_t word, haft_id id)
+{
+    return counted_low(word) != 0 && counted_is_of(table, word, id);
+}
+
+bool haft_counted_again(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+    uint64_t word;
+
+    if (at == NULL) {
+        return false;
+    }
+    do {
+        word = load_relaxed(RETRY, at);
+        if (!has_holder(table, word, id) || counted_low(word) == COUNTED_MOST_HOLDERS) {
+            return false;
+        }
+    } while (!cas_relaxed(ONWARD, at, word, word + 1));
+    return true;
+}
+
+haft_status haft_counted_release(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+    uint64_t word;
+    uint64_t next;
+
+    if (at == NULL) {
+        return HAFT_NOT_HELD;
+    }
+    do {
+        word = load_relaxed(RETRY, at);
+        if (!has_holder(table, word, id)) {
+            return HAFT_NOT_HELD;
+        }
+        next = counted_is_last(word) ? destroy_word(table, word) : word - 1;
+        /* Weakened, on_destroy could run before another holder's last use. */
+    } while (!cas_acq_rel(HOLD, at, word, next));
+    if (counted_is_last(word)) {
+        destroy_object(table, counted_index(table, id));
+    }
+    return HAFT_OK;
+}
+
+bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
+{
+    const atomic_u64 *at = counted_find(table, id);
+    uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
+
+    assert(table->copies && "a table that copies are made of is opened with `copies`");
+    if (!table->copies || at == NULL) {
+        return false;
+    }
+    /* Weakened, the object's words could be read from before its publication. */
+    const uint64_t before = load_acquire(PUBLISH, at);
+
+    if (!counted_fits(table, before, id, COUNTED_LIVE)) {
+        return false;
+    }
+    values_read(table, at + 1, words);
+    const uint64_t after = load_relaxed(RETRY, at);
+
+    if ((before ^ after) >> COUNTED_LOW_BITS != 0) {
+        return false;
+    }
+    memcpy(object, words, table->object_size);
+    return true;
+}
+
+/* concurrent/counted/ids.c */
+
+/*
+ * What a counted table says of one id.
+ *
+ * Edges in this file.
+ *   PUBLISH  publish_word (release) -> the looks here (acquire)   what came before an id was live,
+ *            for a thread that is told so
+ */
+
+haft_layout haft_counted_layout(const haft_counted *table)
+{
+    return table->format.layout;
+}
+
+const char *haft_counted_name(const haft_counted *table)
+{
+    return table->name;
+}
+
+size_t haft_counted_object_size(const haft_counted *table)
+{
+    return table->object_size;
+}
+
+bool haft_counted_is_live(const haft_counted *table, haft_id id)
+{
+    const atomic_u64 *at = counted_find(table, id);
+
+    /* Weakened, what the thread that published the id had done could be unseen. */
+    return at != NULL && counted_fits(table, load_acquire(PUBLISH, at), id, COUNTED_LIVE);
+}
+
+/* Whether the generation of `id` was issued before the life in `word`; true if none can tell. */
+static bool was_issued(const haft_counted *table, uint64_t word, haft_id id)
+{
+    const uint32_t asked = (uint32_t)(id.bits >> table->index_bits) & table->generation_mask;
+    const uint32_t life = counted_begin(table, word);
+    const bool may_repeat = table->wraps && word != 0 &&
+                            (life > table->generation_mask || table->generation_mask == UINT32_MAX);
+
+    if (may_repeat) {
+        return asked != 0;
+    }
+    return asked >= table->first_life && (counted_is_worn(table, life) || asked < life);
+}
+
+haft_status haft_counted_diagnose(const haft_counted *table, haft_id id)
+{
+    const haft_status status =
+        word_check_fields(&table->format, id, HAFT_FIRST_INDEX + table->slot_count);
+
+    if (status != HAFT_OK) {
+        return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
+    }
+    /* Weakened, what the thread that published the id had done could be unseen. */
+    const uint64_t word = load_acquire(PUBLISH, counted_find(table, id));
+
+    if (counted_fits(table, word, id, COUNTED_LIVE)) {
+        return HAFT_OK;
+    }
+    if (counted_fits(table, word, id, COUNTED_RESERVED) &&
+        counted_low(word) == COUNTED_FOR_CALLER) {
+        return HAFT_RESERVED;
+    }
+    if (counted_fits(table, word, id, COUNTED_ENDED)) {
+        return HAFT_STALE;
+    }
+    if (!was_issued(table, word, id)) {
+        return HAFT_NEVER_ISSUED;
+    }
+    return counted_is_worn(table, counted_begin(table, word)) ? HAFT_EXHAUSTED : HAFT_STALE;
+}
+
+int haft_counted_diagnose_format(const haft_counted *table, haft_id id, char *text, size_t size)
+{
+    const haft_bad_access access = {
+        .table = table->name,
+        .layout = table->format.layout,
+        .id = id,
+        .status = haft_counted_diagnose(table, id),
+    };
+
+    return haft_bad_access_format(&access, text, size);
+}
+
+haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_id *id)
+{
+    if (index < HAFT_FIRST_INDEX || index - HAFT_FIRST_INDEX >= table->slot_count) {
+        return HAFT_OUT_OF_RANGE;
+    }
+    /* Weakened, what the thread that published the id had done could be unseen. */
+    const uint64_t word = load_acquire(PUBLISH, counted_at(table, index));
+    const uint32_t life = counted_begin(table, word);
+    const enum counted_state state = counted_state_of(word);
+    const bool is_ended = state == COUNTED_ENDED;
+    const uint32_t next = is_ended ? counted_next(table, life) : life;
+
+    *id = counted_is_worn(table, next) ? HAFT_NIL : counted_id(table, index, next);
+    if (state == COUNTED_LIVE) {
+        return HAFT_OK;
+    }
+    if (counted_is_worn(table, next)) {
+        return HAFT_EXHAUSTED;
+    }
+    if (state == COUNTED_RESERVED && counted_low(word) == COUNTED_FOR_CALLER) {
+        return HAFT_RESERVED;
+    }
+    return word == 0 ? HAFT_NEVER_ISSUED : HAFT_STALE;
+}
+
+/* concurrent/counted/lives.c */
+
+/*
+ * The lives of counted objects: insert, reserve, publish, abort; free, take.
+ *
+ * Edges in this file.
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy (acquire), and
+ *            haft_counted_free, haft_counted_take (acquire)   object before word
+ *   HOLD     haft_counted_release, haft_counted_free (release) -> haft_counted_free,
+ *            haft_counted_take (acquire)   all uses by holders before the object's end; and what
+ *            the thread that frees did before
+ *   OWN      only this call writes the word
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+
+/* --- the way in --- */
+
+/* A slot of the caller's, and the id of its next life. */
+static inline haft_status take_free(haft_counted *table, atomic_u64 **at, haft_id *id)
+{
+    uint64_t index;
+    haft_status status = HAFT_FULL;
+
+    if (__builtin_expect(table->min_free == 0, 1)) {
+        status = shards_take_from(table, shards_own(table), &index);
+    }
+    if (__builtin_expect(status != HAFT_OK, 0)) {
+        status = free_slots_take(table, &index);
+        if (status != HAFT_OK) {
+            return status;
+        }
+    }
+    *at = counted_at(table, index);
+    const uint64_t word = load_relaxed(OWN, *at);
+    const uint32_t life = counted_begin(table, word);
+
+    assert(counted_state_of(word) == COUNTED_FREE && !counted_is_worn(table, life));
+    *id = counted_id(table, index, life);
+    return HAFT_OK;
+}
+
+static inline void publish_word(const haft_counted *table, atomic_u64 *at)
+{
+    const uint32_t life = counted_begin(table, load_relaxed(OWN, at));
+
+    /* Weakened, a thread could acquire the id and read the object's bytes from before. */
+    store_release(PUBLISH, at, counted_word(life, COUNTED_LIVE, 0));
+}
+
+haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id)
+{
+    atomic_u64 *at;
+    haft_id inserted;
+    const haft_status status = take_free(table, &at, &inserted);
+
+    if (status == HAFT_OK) {
+        values_write(table, counted_object(at), object);
+        publish_word(table, at);
+        *id = inserted;
+    }
+    return status;
+}
+
+haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object)
+{
+    atomic_u64 *at;
+
+    if (table->copies) {
+        return HAFT_BAD_COPIES;
+    }
+    const haft_status status = take_free(table, &at, id);
+
+    if (status == HAFT_OK) {
+        const uint32_t life = counted_begin(table, load_relaxed(OWN, at));
+
+        store_relaxed(OWN, at, counted_word(life, COUNTED_RESERVED, COUNTED_FOR_CALLER));
+        values_unpoison(table, counted_object(at));
+        if (object != NULL) {
+            *object = counted_object(at);
+        }
+    }
+    return status;
+}
+
+/* The word of the slot that `id` was reserved in. */
+static atomic_u64 *reserved_slot(const haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+
+    assert(at != NULL && counted_fits(table, load_relaxed(OWN, at), id, COUNTED_RESERVED) &&
+           counted_low(load_relaxed(OWN, at)) == COUNTED_FOR_CALLER &&
+           "an id is reserved, and published or given up once");
+    return at;
+}
+
+void haft_counted_publish(haft_counted *table, haft_id id)
+{
+    publish_word(table, reserved_slot(table, id));
+}
+
+void haft_counted_abort(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = reserved_slot(table, id);
+
+    store_relaxed(OWN, at, destroy_word(table, load_relaxed(OWN, at)));
+    destroy_silently(table, counted_index(table, id));
+}
+
+/* --- the way out --- */
+
+/* The caller has ended the object of slot `index`, which has no holder: `word` is its word now. */
+static inline void end_unheld(haft_counted *table, uint64_t index, uint64_t word)
+{
+    const uint32_t life = counted_life(word);
+
+    if (!table->is_plain || counted_is_worn(table, life) || !shards_give(table, index, life)) {
+        destroy_object(table, index);
+    }
+}
+
+haft_status haft_counted_free(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+
+    if (at == NULL) {
+        return haft_counted_diagnose(table, id);
+    }
+    for (;;) {
+        const uint64_t word = load_relaxed(RETRY, at);
+
+        if (!counted_fits(table, word, id, COUNTED_LIVE)) {
+            return haft_counted_diagnose(table, id);
+        }
+        if (counted_low(word) == 0) {
+            const uint64_t next = destroy_word(table, word);
+
+            /* Weakened, on_destroy could run before a holder's last use. */
+            if (cas_acquire(HOLD, at, word, next)) {
+                end_unheld(table, counted_index(table, id), next);
+                return HAFT_OK;
+            }
+            /* Weakened, on_destroy could run before what this thread did. */
+        } else if (cas_release(HOLD, at, word, word | UINT64_C(1) << COUNTED_LOW_BITS)) {
+            return HAFT_OK; /* LIVE has become ENDED */
+        }
+    }
+}
+
+haft_status haft_counted_take(haft_counted *table, haft_id id, void *object)
+{
+    atomic_u64 *at = counted_find(table, id);
+    uint64_t word;
+
+    if (at == NULL) {
+        return haft_counted_diagnose(table, id);
+    }
+    do {
+        word = load_relaxed(RETRY, at);
+        if (!counted_fits(table, word, id, COUNTED_LIVE)) {
+            return haft_counted_diagnose(table, id);
+        }
+        if (counted_low(word) != 0) {
+            return HAFT_IN_USE;
+        }
+        /* Weakened, the bytes could be those of before a holder's last use. */
+    } while (!cas_acquire(HOLD, at, word, destroy_word(table, word)));
+    memcpy(object, counted_object(at), table->object_size);
+    destroy_silently(table, counted_index(table, id));
+    return HAFT_OK;
+}
+
+/* concurrent/counted/open_list.c */
+
+/* The list of open counted tables. */
+
+static struct os_mutex open_list_mutex;
+static haft_counted *open_counted; /* under the lock; debuggers look for it by this name */
+
+HAFT_INTERNAL void open_list_lock(void)
+{
+    os_mutex_lock(&open_list_mutex);
+}
+
+HAFT_INTERNAL void open_list_unlock(void)
+{
+    os_mutex_unlock(&open_list_mutex);
+}
+
+/* Before main: see concurrent/clock/registry.c for the order of locks in a fork. */
+__attribute__((constructor(101))) static void guard_open_list(void)
+{
+    os_on_fork(open_list_lock, open_list_unlock, open_list_unlock);
+}
+
+HAFT_INTERNAL void open_list_add(haft_counted *table)
+{
+    open_list_lock();
+    table->next_open = open_counted;
+    table->open_link = &open_counted;
+    if (open_counted != NULL) {
+        open_counted->open_link = &table->next_open;
+    }
+    open_counted = table;
+    open_list_unlock();
+}
+
+HAFT_INTERNAL void open_list_remove(haft_counted *table)
+{
+    open_list_lock();
+    *table->open_link = table->next_open;
+    if (table->next_open != NULL) {
+        table->next_open->open_link = table->open_link;
+    }
+    open_list_unlock();
+}
+
+HAFT_INTERNAL haft_counted *open_list_first(void)
+{
+    return open_counted;
+}
+
+/* concurrent/counted/queue.c */
+
+/*
+ * Free slots in a queue.
+ *
+ * M. M. Michael's and M. L. Scott's queue (PODC 1996) without its dummy node: since min_free slots
+ * stay, the first slot itself goes out.  Head and tail count 34 bits of slots that went out and
+ * came in; the difference is the queue's length.  A slot's link is written into its word by a
+ * compare-and-swap, and the life in that word, which a slot has once in the queue, tells a tail
+ * that came back from one that stayed.
+ *
+ * Closing.  The tail is exchanged for CLOSED, then the last slot's link: after that no slot is
+ * linked.  But a call that has linked its slot before still looks at the tail; so each call counts
+ * in `returned` when it is done, and closing waits for as many as slots were linked.
+ *
+ * Edges in this file.
+ *   QUEUE    queue_give, advance_tail (release) -> queue_take, queue_give, queue_close (acquire)
+ *            the slot's last life, and its link before the tail that leads on
+ *   OWN      only this call writes the slot's word
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+
+#define COUNT_ONE (UINT64_C(1) << COUNTED_LOW_BITS)
+#define COUNT_MASK (UINT64_MAX >> COUNTED_LOW_BITS)
+
+static atomic_u64 *queue_head(haft_counted *table)
+{
+    return &table->block->heads[0].word;
+}
+
+static atomic_u64 *queue_tail(haft_counted *table)
+{
+    return &table->block->heads[1].word;
+}
+
+static uint64_t count_of(uint64_t end)
+{
+    return end >> COUNTED_LOW_BITS;
+}
+
+/* `end` with one more slot passed, and another slot. */
+static uint64_t end_at(uint64_t end, uint64_t index)
+{
+    return ((end & ~COUNTED_LOW_MASK) + COUNT_ONE) | index;
+}
+
+HAFT_INTERNAL void queue_setup(haft_counted *table, uint64_t index)
+{
+    store_relaxed(OWN, counted_at(table, index),
+                  counted_word(table->first_life, COUNTED_FREE, COUNTED_NONE));
+    store_relaxed(OWN, queue_head(table), index);
+    store_relaxed(OWN, queue_tail(table), COUNT_ONE | index);
+    store_relaxed(OWN, &table->block->returned.word, 1); /* that slot was linked, and no more */
+}
+
+/*
+ * The tail's slot, its word, and whether `tail` still was the tail when the word was read: then it
+ * is that of the queue's last slot, or of the last but one.
+ */
+static bool read_last(haft_counted *table, uint64_t tail, atomic_u64 **at, uint64_t *word)
+{
+    *at = counted_at(table, counted_low(tail));
+    /* Weakened, the word could be one that the slot got outside of the queue, while the tail below
+     * is from before. */
+    *word = load_acquire(QUEUE, *at);
+    if (load_relaxed(RETRY, queue_tail(table)) != tail) {
+        return false;
+    }
+    assert(counted_state_of(*word) == COUNTED_FREE && counted_low(*word) != COUNTED_CLOSED);
+    return true;
+}
+
+/* The tail leads on to slot `index`, unless another call has done so. */
+static void advance_tail(haft_counted *table, uint64_t tail, uint64_t index)
+{
+    /* Weakened, a slot could be taken out whose link is not visible. */
+    cas_release(QUEUE, queue_tail(table), tail, end_at(tail, index));
+}
+
+HAFT_INTERNAL haft_status queue_take(haft_counted *table, uint64_t *index, uint64_t *length)
+{
+    for (;;) {
+        /* Weakened, the tail read below could be older than this head. */
+        const uint64_t head = load_acquire(QUEUE, queue_head(table));
+        /* Weakened, the link of the first slot could be one from before it was linked. */
+        const uint64_t tail = load_acquire(QUEUE, queue_tail(table));
+        atomic_u64 *at;
+        uint64_t word;
+
+        if (counted_low(head) == COUNTED_CLOSED || counted_low(tail) == COUNTED_CLOSED) {
+            return HAFT_CLOSED;
+        }
+        *length = (count_of(tail) - count_of(head)) & COUNT_MASK;
+        if (*length > table->min_free) {
+            const uint64_t first = counted_low(head);
+            const uint64_t next = counted_low(load_relaxed(RETRY, counted_at(table, first)));
+
+            /* Weakened, the slot's next object could be written before its last life is over. */
+            if (cas_acq_rel(QUEUE, queue_head(table), head, end_at(head, next))) {
+                *index = first;
+                return HAFT_OK;
+            }
+        } else if (read_last(table, tail, &at, &word)) {
+            if (counted_low(word) != COUNTED_NONE) {
+                advance_tail(table, tail, counted_low(word));
+            } else if (load_relaxed(RETRY, queue_head(table)) == head) {
+                return HAFT_FULL; /* when the word was read, these were head and tail */
+            }
+        }
+    }
+}
+
+HAFT_INTERNAL bool queue_give(haft_counted *table, uint64_t index, uint32_t life)
+{
+    atomic_u64 *own = counted_at(table, index);
+
+    assert(counted_state_of(load_relaxed(OWN, own)) == COUNTED_RESERVED);
+    /* Weakened, a call could take it for the word of a slot that is the queue's last. */
+    store_release(QUEUE, own, counted_word(life, COUNTED_FREE, COUNTED_NONE));
+    for (;;) {
+        /* Weakened, the word of the last slot could be one from before it was linked. */
+        const uint64_t tail = load_acquire(QUEUE, queue_tail(table));
+        atomic_u64 *at;
+        uint64_t word;
+
+        if (counted_low(tail) == COUNTED_CLOSED) {
+            return false;
+        }
+        if (!read_last(table, tail, &at, &word)) {
+            continue;
+        }
+        if (counted_low(word) != COUNTED_NONE) {
+            advance_tail(table, tail, counted_low(word));
+            /* Weakened, the slot could be taken with a life from before. */
+        } else if (cas_release(QUEUE, at, word, word | index)) {
+            advance_tail(table, tail, index);
+            returned_add(table);
+            return true;
+        }
+    }
+}
+
+/* Count the slots from the first on, and let none be linked behind the last. */
+static void close_links(haft_counted *table, uint64_t first, uint64_t tail)
+{
+    uint64_t index = first;
+
+    for (;;) {
+        atomic_u64 *at = counted_at(table, index);
+        const uint64_t word = load_acquire(QUEUE, at);
+        const uint64_t next = counted_low(word);
+
+        if (next == COUNTED_NONE) {
+            if (cas_acq_rel(QUEUE, at, word, word | COUNTED_CLOSED)) {
+                table->owned++;
+                return;
+            }
+            continue;
+        }
+        table->owned++;
+        table->linked += index == counted_low(tail); /* linked by a call that finds no tail now */
+        index = next;
+    }
+}
+
+HAFT_INTERNAL void queue_close(haft_counted *table)
+{
+    const uint64_t head = exchange_acq_rel(QUEUE, queue_head(table), COUNTED_CLOSED);
+    const uint64_t tail = exchange_acq_rel(QUEUE, queue_tail(table), COUNTED_CLOSED);
+
+    if (counted_low(head) != COUNTED_CLOSED) {
+        table->linked = count_of(tail);
+        close_links(table, counted_low(head), tail);
+        assert(table->owned <= table->slot_count);
+    }
+}
+
+/* concurrent/counted/shards.c */
+
+/*
+ * Free slots in stacks: the search, and the end.
+ *
+ * Edges in this file.
+ *   SHARD   shards_give (release) -> shards_look, shards_close (acquire)   the slot's last life
+ *   OWN     the slots that closing has taken are its own
+ *   COUNT   each thread's number is given once, in no order with anything else
+ */
+
+HAFT_INTERNAL _Thread_local uint32_t shards_thread;
+
+HAFT_INTERNAL uint64_t shards_count(uint64_t capacity)
+{
+    uint64_t count = 1;
+
+    while (count < COUNTED_MOST_SHARDS && count * 2 <= capacity) {
+        count *= 2;
+    }
+    return count;
+}
+
+HAFT_INTERNAL uint32_t shards_number_thread(void)
+{
+    static atomic_u64 threads;
+
+    shards_thread = (uint32_t)fetch_add_relaxed(COUNT, &threads, 1) + 1;
+    return shards_thread;
+}
+
+HAFT_INTERNAL haft_status shards_take(haft_counted *table, uint64_t *index)
+{
+    const atomic_u64 *own = shards_own(table);
+    const uint32_t mask = table->shard_mask;
+    struct counted_head *heads = table->block->heads;
+    const uint32_t begin = (uint32_t)((const struct counted_head *)(const void *)own - heads);
+    haft_status status = HAFT_FULL;
+
+    for (uint32_t i = 0; status == HAFT_FULL && i <= mask; i++) {
+        status = shards_take_from(table, &heads[(begin + i) & mask].word, index);
+    }
+    return status;
+}
+
+/* All heads; whether one has a slot or is closed. */
+static bool shards_look(const haft_counted *table, uint64_t heads[COUNTED_MOST_SHARDS])
+{
+    uint64_t found = 0;
+
+    for (uint32_t i = 0; i <= table->shard_mask; i++) {
+        /* Weakened, the second look could be older than a slot given before the first. */
+        heads[i] = load_acquire(SHARD, &table->block->heads[i].word);
+        found |= counted_low(heads[i]);
+    }
+    return found != 0;
+}
+
+HAFT_INTERNAL haft_status shards_take_surely(haft_counted *table, uint64_t *index)
+{
+    uint64_t first[COUNTED_MOST_SHARDS];
+    uint64_t second[COUNTED_MOST_SHARDS];
+    const size_t size = ((size_t)table->shard_mask + 1) * sizeof first[0];
+
+    for (;;) {
+        const haft_status status = shards_take(table, index);
+
+        if (status != HAFT_FULL) {
+            return status;
+        }
+        if (!shards_look(table, first) && !shards_look(table, second) &&
+            memcmp(first, second, size) == 0) {
+            return HAFT_FULL;
+        }
+    }
+}
+
+HAFT_INTERNAL void shards_close(haft_counted *table)
+{
+    for (uint32_t i = 0; i <= table->shard_mask; i++) {
+        atomic_u64 *shard = &table->block->heads[i].word;
+        uint64_t index = counted_low(exchange_acq_rel(SHARD, shard, COUNTED_CLOSED));
+
+        while (index > COUNTED_CLOSED) {
+            table->owned++;
+            assert(table->owned <= table->slot_count);
+            index = counted_low(load_relaxed(OWN, counted_at(table, index)));
+        }
+    }
+}
+
+/* concurrent/counted/values.c */
+
+/*
+ * The bytes of counted objects.
+ *
+ * Edges in this file.
+ *   VALUE   write_words (release) -> values_read (acquire)   the end of a slot's last life before
+ *           the words of the next object: a reader that sees one of these sees that end as well
+ */
+
+/* Write `size` bytes, which are zero beyond those of the object up to a whole word. */
+static void write_words(void *object, const void *from, size_t size)
+{
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        const size_t part = size - at < sizeof(uint64_t) ? size - at : sizeof(uint64_t);
+        uint64_t word = 0;
+
+        if (from != NULL) {
+            memcpy(&word, (const char *)from + at, part);
+        }
+        /* Weakened, a copy could have words of this object, and find the last one's life after. */
+        bytes_store_release(VALUE, (char *)object + at, word);
+    }
+}
+
+HAFT_INTERNAL void values_write_any(const haft_counted *table, void *object, const void *from)
+{
+    values_unpoison(table, object);
+    if (table->copies) {
+        write_words(object, from, table->object_size);
+    } else if (from == NULL) {
+        memset(object, 0, table->object_size);
+    } else {
+        memcpy(object, from, table->object_size);
+    }
+}
+
+HAFT_INTERNAL void values_wipe(const haft_counted *table, void *object)
+{
+    if (table->copies) {
+        write_words(object, NULL, table->object_size);
+    } else {
+        memset(object, 0, table->object_size); /* kept: the slot is given to other threads next */
+    }
+}
+
+HAFT_INTERNAL void values_read(const haft_counted *table, const void *object, uint64_t *words)
+{
+    for (size_t at = 0; at < table->object_size; at += sizeof(uint64_t)) {
+        /* Weakened, the slot's word, which is read next, could be older than this one. */
+        words[at / sizeof(uint64_t)] = bytes_load_acquire(VALUE, (const char *)object + at);
+    }
+}
+
+/* concurrent/counted/walk.c */
+
+/*
+ * Walks over the slots of a counted table: cursors, statistics, and statuses in words.
+ *
+ * Edges in this file.
+ *   COUNT    a statistic, or how far a walk goes: what the caller knows to be inserted is there
+ */
+
+/* One more than the highest index ever used. */
+static uint64_t used_end(const haft_counted *table)
+{
+    return table->used != 0 ? table->used : load_relaxed(COUNT, &table->block->fresh.word);
+}
+
+bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, haft_id *id,
+                              void **object)
+{
+    const uint64_t end = used_end(table);
+
+    for (uint64_t index = HAFT_FIRST_INDEX + cursor->passed; index < end; index++) {
+        haft_id found;
+
+        cursor->passed = index + 1 - HAFT_FIRST_INDEX;
+        if (haft_counted_id_at(table, index, &found) == HAFT_OK) {
+            void *held = haft_counted_acquire(table, found);
+
+            if (held != NULL) {
+                *id = found;
+                *object = held;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void count_slot(const haft_counted *table, haft_counted_stats *stats, uint64_t word)
+{
+    const bool is_worn = counted_is_worn(table, counted_begin(table, word));
+
+    switch (counted_state_of(word)) {
+    case COUNTED_LIVE:
+        stats->live++;
+        stats->held += counted_low(word) != 0;
+        break;
+    case COUNTED_ENDED:
+        stats->ended++;
+        break;
+    case COUNTED_RESERVED:
+        if (counted_low(word) == COUNTED_FOR_CALLER) {
+            stats->reserved++;
+        } else if (is_worn) {
+            stats->exhausted++;
+        } else {
+            stats->ended++;
+        }
+        break;
+    default:
+        stats->free++;
+    }
+}
+
+haft_counted_stats haft_counted_stats_get(const haft_counted *table)
+{
+    const uint64_t end = used_end(table);
+    haft_counted_stats stats = {
+        .high_water = end - HAFT_FIRST_INDEX,
+        .capacity = table->capacity,
+        .limit = table->slot_count,
+    };
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        count_slot(table, &stats, load_relaxed(COUNT, counted_at(table, index)));
+    }
+    stats.bytes = counted_bytes(table, end);
+    return stats;
+}
+
+/* --- in words --- */
+
+static void add_part(struct text *text, const char **before, uint64_t count, const char *one,
+                     const char *more)
+{
+    if (count != 0) {
+        text_add(text, "%s", *before);
+        text_add_counted(text, count, one);
+        text_add(text, "%s", more);
+        *before = ", ";
+    }
+}
+
+/* What is in use beside live objects. */
+static void add_use(struct text *text, const char *before, const haft_counted_stats *stats)
+{
+    add_part(text, &before, stats->reserved, "slot", " reserved");
+    add_part(text, &before, stats->ended, "object", " freed and still held or being destroyed");
+    add_part(text, &before, stats->exhausted, "slot", " exhausted");
+}
+
+int haft_counted_explain(const haft_counted *table, haft_status status, char *line, size_t size)
+{
+    struct text text = text_in(line, size);
+    const bool counts = status == HAFT_FULL || status == HAFT_IN_USE;
+    const haft_counted_stats stats =
+        counts ? haft_counted_stats_get(table) : (haft_counted_stats){0};
+
+    text_add(&text, "%s: ", table->name);
+    if (status == HAFT_FULL) {
+        text_add(&text, "full: capacity ");
+        text_add_count(&text, table->capacity);
+        text_add(&text, "; ");
+        text_add_count(&text, stats.live);
+        text_add(&text, " live");
+        add_use(&text, ", ", &stats);
+    } else if (status == HAFT_IN_USE) {
+        const char *before = "in use: ";
+
+        add_part(&text, &before, stats.live, "object", " live");
+        add_part(&text, &before, stats.held, "object", " of them held");
+        add_use(&text, before, &stats);
+    } else {
+        text_add(&text, "%s", haft_status_text(status));
+    }
+    return text_length(&text);
 }
 
 /*

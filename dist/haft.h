@@ -62,34 +62,35 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h          154  the id: what names an object instead of a pointer
- *     haft/status.h      328  what haft's functions answer
- *     haft/view.h        557  resolving ids: what every table has in common
- *     haft/domain.h     1317  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1674  the handle table that all threads share, and its workers
- *     haft/local.h      2131  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2535  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/id.h          155  the id: what names an object instead of a pointer
+ *     haft/status.h      329  what haft's functions answer
+ *     haft/view.h        567  resolving ids: what every table has in common
+ *     haft/domain.h     1341  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1698  the handle table that all threads share, and its workers
+ *     haft/counted.h    2155  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2500  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2904  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       2881  visiting the live objects of a shared table
- *     haft/pin.h        2996  holding on to an object beyond a read section
- *     haft/share.h      3048  hand a local table over to all threads, and back
- *     haft/side.h       3165  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3411  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3250  visiting the live objects of a shared table
+ *     haft/pin.h        3365  holding on to an object beyond a read section
+ *     haft/share.h      3417  hand a local table over to all threads, and back
+ *     haft/side.h       3534  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3780  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3627  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3996  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    3781  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4150  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    906  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4305  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    916  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4674  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      3994  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5454  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4363  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5823  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5636  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     6005  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       814  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       824  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -359,6 +360,8 @@ typedef enum haft_status {
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or an inner job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin */
+    HAFT_NOT_HELD,    /* no object with that id is held */
+    HAFT_CLOSED,      /* the table is being closed */
     HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
@@ -401,6 +404,7 @@ typedef enum haft_status {
     HAFT_BAD_WRAP,
     HAFT_BAD_ON_END,
     HAFT_BAD_KEEP,
+    HAFT_BAD_COPIES,
 
     HAFT_STATUS_COUNT /* how many there are; never returned */
 } haft_status;
@@ -493,6 +497,12 @@ typedef enum haft_edge {
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
+    HAFT_EDGE_HOLD,      /* the uses of a counted object before its end */
+    HAFT_EDGE_VALUE,     /* a slot's end before the words of its next object, if they are copied */
+    HAFT_EDGE_SHARD,     /* a counted slot's last life, to the thread that takes it from a shard */
+    HAFT_EDGE_QUEUE,     /* the same, from the queue of a table with min_free */
+    HAFT_EDGE_RETURN,    /* the last use of a counted slot before its table's end */
+    HAFT_EDGE_FRAME,     /* a frame of destructions, to signal handlers of its thread */
     HAFT_EDGE_SIDE,      /* a side's value before the id that makes it findable */
     /* reasons for relaxed operations */
     HAFT_EDGE_OWN,    /* only this thread writes it now */
@@ -1242,12 +1252,26 @@ typedef struct haft_footprint {
     X(limit, gauge, slots, "can be: capacity, min_free, and what workers held back")               \
     X(bytes, gauge, bytes, "of memory in use: the table, its slots and what belongs to them")
 
+/* Of haft_counted: a walk counts them, except for high_water, capacity, limit and bytes. */
+#define HAFT_COUNTED_STATS(X)                                                                      \
+    X(live, gauge, objects, "published and not freed")                                             \
+    X(held, gauge, objects, "live, and held")                                                      \
+    X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
+    X(ended, gauge, objects, "freed, and still held or being destroyed")                           \
+    X(free, gauge, slots, "used before, to be used again")                                         \
+    X(exhausted, gauge, slots, "lived all their generations")                                      \
+    X(high_water, gauge, slots, "ever used: live, reserved, ended, free and exhausted")            \
+    X(capacity, gauge, objects, "fit, as opened")                                                  \
+    X(limit, gauge, slots, "can be: capacity and min_free")                                        \
+    X(bytes, gauge, bytes, "of memory in use: the table and the slots ever used")
+
 /* A struct of them has room for more, so that a later version has the same struct. */
 #define HAFT_STATS_MEMBER(name, kind, unit, meaning) uint64_t name;
 #define HAFT_STATS_COUNT(name, kind, unit, meaning) +1
 #define HAFT_TABLE_STATS_ROOM 24
 #define HAFT_DOMAIN_STATS_ROOM 8
 #define HAFT_LOCAL_STATS_ROOM 16
+#define HAFT_COUNTED_STATS_ROOM 16
 
 /*
  * haft/detail/tsan.h - the only file that knows ThreadSanitizer exists.
@@ -2126,6 +2150,351 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
  *           to 128).  Never allocates.
  */
 size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses);
+
+/*
+ * haft/counted.h - the handle table for any thread: objects are held by counts.
+ *
+ *   haft_counted *sessions;
+ *   haft_counted_open(&(haft_counted_options){.capacity = 1000, .object_size = sizeof(session)},
+ *                     &sessions);
+ *   haft_counted_insert(sessions, &new_session, &id);
+ *
+ *   session *held = haft_counted_acquire(sessions, id); // any thread; NULL: the id is stale
+ *   if (held != NULL) {
+ *       ...                                             // it may sleep, and go on elsewhere
+ *       haft_counted_release(sessions, id);
+ *   }
+ *   haft_counted_free(sessions, id); // no new holders; it ends now, or with its last release
+ *
+ * Threads need no set-up and leave nothing behind.  A freed object ends in the call that frees it,
+ * or in the last release, before that call returns: then `on_destroy` has run, and the slot is free
+ * again.  Nothing waits for other threads but haft_counted_close_wait().
+ *
+ * What ends inside an on_destroy of the same table is destroyed after that on_destroy has returned,
+ * and before the outermost call of haft does, in no promised order: a parent's on_destroy cannot
+ * wait for its child's.  on_destroy returns, on its thread: no longjmp, no exception, no change of
+ * fibers.
+ *
+ * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.
+ * The child of a fork goes on; calls of other threads that the fork cut off keep their slot.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  lock-free.
+ * Cost      O(1).
+ */
+
+typedef struct haft_counted haft_counted;
+
+/*
+ * Runs once for each object that was live and is freed, without a lock held and with cancellation
+ * off.  `id` is stale already; the object's bytes stay until this returns.  It may call any
+ * function of this header on the table, except that closing answers HAFT_IN_USE.
+ */
+typedef void haft_counted_destroy(void *object, haft_id id, void *arg);
+
+typedef struct haft_counted_options {
+    const char *name;             /* for messages; copied; NULL: "counted table" */
+    uint64_t capacity;            /* objects that fit; 1 to 2^index_bits - 4, at most 2^30 - 4 */
+    size_t object_size;           /* bytes, up to 2^30; 0: an allocator of ids */
+    size_t object_alignment;      /* power of two up to 4096; 0: as haft/detail/options.h says */
+    haft_layout layout;           /* all zero: HAFT_LAYOUT_32_32; at most 32 generation_bits */
+    uint64_t tag;                 /* fits tag_bits */
+    uint64_t first_generation;    /* of each slot's first life; 0: 1 */
+    bool random_first_generation; /* instead: see haft/detail/options.h */
+
+    uint64_t min_free; /* slots freed after a slot before that is reused; 0: it may be at once */
+    bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
+    bool copies;       /* haft_counted_copy(); objects of at most 64 bytes, which never change */
+    bool wipe;         /* objects become zeros when they end */
+    bool spread;       /* slots on cache lines of their own, for few objects in much use */
+
+    haft_counted_destroy *on_destroy; /* NULL: nothing */
+    void *destroy_arg;
+    haft_on_bad_access *on_bad_access; /* of haft_counted_require(); NULL: abort */
+    void *bad_access_arg;
+
+    void *memory; /* of the program, for all that the table needs: see haft_counted_footprint() */
+    uint64_t memory_size;
+    const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */
+
+    uint64_t reserved[2]; /* 0; for options of a later version */
+} haft_counted_options;
+
+/*
+ * How long ids last.  A generation of b bits gives a slot 2^b - 1 lives; with `wrap` its ids repeat
+ * then.  Without min_free the slot freed last is used next, so 2^b - 1 births of one object wear it
+ * out.  With min_free = m a slot's k-th life begins at the earliest with the
+ * ((k - 1) * (m + 1) + 1)-th id that the table issues, whichever threads issue them; the m slots
+ * are additional to the capacity.  20 + 12 bits and m = 500,000: 2 billion ids before one repeats.
+ */
+
+/*
+ * haft_counted_open, haft_counted_open_sized - a new table.  It needs a capacity.
+ *
+ * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
+ *             HAFT_BAD_MIN_FREE, HAFT_BAD_COPIES
+ *                              the option of that name
+ *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
+ * Progress  blocking (mmap, malloc).
+ * Cost      O(1): memory is touched when slots are first used.
+ */
+haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
+                                    haft_counted **table);
+HAFT_INLINE haft_status haft_counted_open(const haft_counted_options *options, haft_counted **table)
+{
+    return haft_counted_open_sized(options, sizeof *options, table);
+}
+
+/*
+ * haft_counted_footprint, haft_counted_footprint_sized - what a table with these options needs, to
+ * be given as `memory` and `memory_size`; those two change nothing here.
+ *
+ * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_counted_open() says of
+ *           an option, or HAFT_NO_MEMORY: more than a block can have.
+ * Progress  wait-free.
+ */
+haft_status haft_counted_footprint_sized(const haft_counted_options *options, size_t size,
+                                         haft_footprint *footprint);
+HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *options,
+                                               haft_footprint *footprint)
+{
+    return haft_counted_footprint_sized(options, sizeof *options, footprint);
+}
+
+/*
+ * haft_counted_close - free all objects, in order of index, and close the table if nothing of it is
+ * in use.  From the first call on, insertions answer HAFT_CLOSED.
+ *
+ * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: an object is held or reserved, a call is
+ *           under way in another thread, or this is an on_destroy of the table; the table stays,
+ *           and may be closed again.
+ * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold
+ *           or a reservation which the table still counts.
+ * Progress  blocking (munmap, free; a lock held for moments).
+ * Cost      O(slots ever used).
+ */
+haft_status haft_counted_close(haft_counted *table);
+
+/*
+ * haft_counted_close_wait - the same, and wait until nothing is in use.  A thread that holds an
+ * object itself waits for ever.
+ *
+ * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: in an on_destroy of the table.
+ * Threads   as haft_counted_close().
+ * Progress  blocking.
+ * Cost      O(slots ever used) for each look, at most one in 10 ms.
+ */
+haft_status haft_counted_close_wait(haft_counted *table);
+
+/*
+ * haft_counted_abandon - release the table's memory, whatever is in it, and call nothing: in the
+ * child of a fork whose parent goes on with the objects.
+ *
+ * Threads   one, with no other call on the table.
+ * Progress  blocking (munmap, free; a lock held for moments).
+ */
+void haft_counted_abandon(haft_counted *table);
+
+/*
+ * haft_counted_layout, haft_counted_name, haft_counted_object_size - as the table was opened.
+ */
+haft_layout haft_counted_layout(const haft_counted *table);
+const char *haft_counted_name(const haft_counted *table);
+size_t haft_counted_object_size(const haft_counted *table);
+
+/* --- the way in --- */
+
+/*
+ * haft_counted_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `id`
+ * must not point into `*object`.  The object has no holder yet.
+ *
+ * Returns   HAFT_OK and the id in `*id`.  Otherwise it is untouched:
+ *             HAFT_FULL        at one moment of the call, all slots of the capacity were taken: by
+ *                              objects live, or freed and still held or being destroyed, by
+ *                              reservations, by calls under way
+ *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
+ *             HAFT_CLOSED      the table is being closed
+ * Ordering  release: a thread that acquires or copies the object sees all that came before.
+ * Cost      O(1), and the copy; O(threads) where this thread's list is empty.
+ */
+haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id);
+
+/*
+ * haft_counted_reserve - a slot whose id is not live yet; not in a table with `copies`.
+ *
+ * Returns   as haft_counted_insert(), the object's bytes in `*object` (NULL may be passed),
+ *           contents undefined.  HAFT_BAD_COPIES: the table has `copies`.
+ */
+haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object);
+
+/*
+ * haft_counted_publish, haft_counted_abort - a reserved id is live, or it never will be, and its
+ * slot is free at once; on_destroy does not run.
+ *
+ * Ordering  haft_counted_publish: release, as haft_counted_insert().
+ * Progress  wait-free; haft_counted_abort: lock-free.
+ */
+void haft_counted_publish(haft_counted *table, haft_id id);
+void haft_counted_abort(haft_counted *table, haft_id id);
+
+/* --- holding --- */
+
+/*
+ * haft_counted_acquire - hold an object: it stays until as many releases.
+ *
+ * Returns   the object's bytes; in a table with `copies` they are not to be changed.  NULL: the id
+ *           is not live, or has 2^30 - 1 holders.
+ * Ordering  acquire: all that was written before its publication is visible.
+ */
+void *haft_counted_acquire(haft_counted *table, haft_id id);
+
+/*
+ * haft_counted_require - the same for an id that must be live: else the table's on_bad_access, with
+ * what haft_counted_diagnose() says.
+ *
+ * Returns   as haft_counted_acquire().  NULL after on_bad_access has returned; without one the
+ *           program is aborted.
+ * Ordering  as haft_counted_acquire().
+ */
+void *haft_counted_require(haft_counted *table, haft_id id);
+
+/*
+ * haft_counted_again - one more hold for a caller that has one, also of an object that was freed.
+ *
+ * Returns   false: the object is not held, or has 2^30 - 1 holders.
+ */
+bool haft_counted_again(haft_counted *table, haft_id id);
+
+/*
+ * haft_counted_release - end a hold.  The last one of a freed object ends it: on_destroy runs.  One
+ * release too many, while others hold the object, takes one of their holds.
+ *
+ * Returns   HAFT_OK.  HAFT_NOT_HELD: no object with that id is held; nothing has changed.
+ * Ordering  release and acquire: on_destroy comes after all uses of all holders.
+ * Progress  lock-free except for on_destroy.
+ */
+haft_status haft_counted_release(haft_counted *table, haft_id id);
+
+/*
+ * haft_counted_copy - the object's bytes, object_size of them, without holding it; only in a table
+ * with `copies`.  No store to shared memory.
+ *
+ * Returns   whether the id was live at one moment of the call, with these bytes.  False: `*object`
+ *           is untouched.
+ * Ordering  acquire, as haft_counted_acquire().
+ * Progress  wait-free.
+ * Cost      O(object_size).
+ */
+bool haft_counted_copy(const haft_counted *table, haft_id id, void *object);
+
+/* --- the way out --- */
+
+/*
+ * haft_counted_free - end an object's life: at once, or with its last release.
+ *
+ * Returns   HAFT_OK to one caller for each id.  Otherwise nothing has changed, and the status is
+ *           what haft_counted_diagnose() says of the id.
+ * Ordering  release and acquire, as haft_counted_release().
+ * Progress  lock-free except for on_destroy.
+ */
+haft_status haft_counted_free(haft_counted *table, haft_id id);
+
+/*
+ * haft_counted_take - end the life of an object that has no holder, and copy its bytes to
+ * `*object`; on_destroy does not run.
+ *
+ * Returns   HAFT_OK.  Otherwise `*object` is untouched: HAFT_IN_USE: it is held; or as
+ *           haft_counted_free().
+ * Ordering  acquire: the bytes as the last holder left them.
+ * Cost      O(1), and the copy.
+ */
+haft_status haft_counted_take(haft_counted *table, haft_id id, void *object);
+
+/* --- looking --- */
+
+/*
+ * haft_counted_is_live - whether an id is live: a momentary answer.
+ *
+ * Ordering  acquire.
+ * Progress  wait-free.
+ */
+bool haft_counted_is_live(const haft_counted *table, haft_id id);
+
+/*
+ * haft_counted_diagnose, haft_counted_diagnose_format - why an id is live or not: momentary, as a
+ * status or in one line.
+ *
+ * Returns   HAFT_OK, HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_NEVER_ISSUED, HAFT_RESERVED,
+ *           HAFT_STALE (also freed and still held), HAFT_EXHAUSTED.  Once a slot has wrapped,
+ *           HAFT_STALE for all its dead ids.  The format: as snprintf.
+ * Ordering  acquire.
+ * Progress  wait-free.
+ */
+haft_status haft_counted_diagnose(const haft_counted *table, haft_id id);
+int haft_counted_diagnose_format(const haft_counted *table, haft_id id, char *text, size_t size);
+
+/*
+ * haft_counted_id_at - the id of a slot by its index.
+ *
+ * Returns   as haft_id_at() in haft/table.h.
+ * Ordering  acquire.
+ * Progress  wait-free.
+ */
+haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_id *id);
+
+/* Where a walk over the objects is; zeros: at the start. */
+typedef struct haft_counted_cursor {
+    uint64_t passed; /* slots */
+} haft_counted_cursor;
+
+/*
+ * haft_counted_cursor_next - hold the next live object, in order of index; the caller releases it.
+ * Objects live from the walk's start to its end come exactly once, others once or not at all.
+ *
+ *   haft_counted_cursor cursor = {0};
+ *   while (haft_counted_cursor_next(table, &cursor, &id, &object)) {
+ *       ...
+ *       haft_counted_release(table, id);
+ *   }
+ *
+ * Returns   true, the id in `*id` and the object in `*object`.  False, both untouched: the end.
+ * Ordering  as haft_counted_acquire().
+ * Cost      O(slots passed).
+ */
+bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, haft_id *id,
+                              void **object);
+
+typedef struct haft_counted_stats {
+    HAFT_COUNTED_STATS(HAFT_STATS_MEMBER)
+    uint64_t room[HAFT_COUNTED_STATS_ROOM - (HAFT_COUNTED_STATS(HAFT_STATS_COUNT))]; /* 0 */
+} haft_counted_stats;
+
+/*
+ * haft_counted_stats_get - the table's statistics: high_water is exact, the others are counted in
+ * a walk beside other threads.
+ *
+ * Progress  wait-free.
+ * Cost      O(slots ever used).
+ */
+haft_counted_stats haft_counted_stats_get(const haft_counted *table);
+
+/*
+ * haft_counted_explain - what a status that the table gave means now, in one line:
+ *
+ *   sessions: full: capacity 1,000; 990 live, 10 freed and still held
+ *   sessions: in use: 2 objects freed and still held, 1 slot reserved
+ *
+ * Returns   as snprintf.
+ * Progress  wait-free.
+ * Cost      O(slots ever used).
+ */
+int haft_counted_explain(const haft_counted *table, haft_status status, char *text, size_t size);
 
 /*
  * haft/local.h - the handle table of one thread: slots with holes, stable addresses.
