@@ -295,7 +295,7 @@ static void step_local(struct subject *subject)
         break;
     case 3:
         if (draw(subject, 8) == 0) {
-            haft_local_clear(subject->local);
+            note(subject, haft_local_clear(subject->local));
         }
         break;
     case 4:

@@ -119,17 +119,6 @@ static void abort_one(struct play *play)
 
 /* --- the way out --- */
 
-/* haft_local_clear() gives up what is reserved below `end`. */
-static void clear_reserved(struct play *play, uint64_t end)
-{
-    for (; play->cleared_to < end; play->cleared_to++) {
-        if (play->model.slots[play->cleared_to].state == TAKEN) {
-            model_end(&play->model, play->cleared_to);
-            model_settle(&play->model, play->cleared_to);
-        }
-    }
-}
-
 /* As table and model go on after a life, with the destructor in between if there is one. */
 void on_destroy(void *object, haft_id id, void *arg)
 {
@@ -149,7 +138,6 @@ void on_destroy(void *object, haft_id id, void *arg)
         for (uint64_t i = play->cleared_to; i < index; i++) {
             must_be(model->slots[i].state != LIVE, "no object is passed over");
         }
-        clear_reserved(play, index);
         play->cleared_to = index + 1;
         must_be(model_is_live(model, id), "what is cleared is live");
         model_end(model, index);
@@ -215,7 +203,7 @@ static void clear_rest(struct play *play)
         const enum slot_state state = model->slots[play->cleared_to].state;
 
         must_be(state != LIVE || !play->setup.destroys, "on_destroy for all that was cleared");
-        if (state == TAKEN || state == LIVE) {
+        if (state == LIVE) {
             model_end(model, play->cleared_to);
             model_settle(model, play->cleared_to);
         }
@@ -232,9 +220,13 @@ static void clear(struct play *play)
         return;
     }
     tell(play, "clear");
+    if (play->model.counts[TAKEN] != 0) {
+        must_answer(haft_local_clear(play->local), HAFT_IN_USE, "clear");
+        return;
+    }
     play->clearing = true;
     play->cleared_to = HAFT_FIRST_INDEX;
-    haft_local_clear(play->local);
+    must_answer(haft_local_clear(play->local), HAFT_OK, "clear");
     clear_rest(play);
     play->clearing = was_clearing;
     play->cleared_to = was_clearing ? outer : 0;

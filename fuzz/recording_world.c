@@ -357,7 +357,7 @@ static void clear(struct world *world, const struct command *command)
     const struct table *table = &world->tables[command->x >> 7];
 
     if (command->y < 16 && table->local != NULL) {
-        haft_local_clear(table->local);
+        note(world, haft_local_clear(table->local));
     } else if (command->y < 16) {
         note(world, haft_packed_clear(table->packed));
     }

@@ -266,15 +266,17 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
 }
 
 /*
- * haft_local_clear - free every live object, in order of index, and give every reservation up,
- * except one whose call runs on_fill (haft/diagnose.h).  All earlier ids are stale for ever (with
- * `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may stay; its
- * reservations may be given up.
+ * haft_local_clear - free every live object, in order of index.  All earlier ids are stale for ever
+ * (with `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may
+ * stay.
  *
+ * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_USE while a slot is reserved, except
+ *           by the call that runs on_fill (haft/diagnose.h).  So a constructor of C++ cannot clear
+ *           the table that its object is made in.
  * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).
  */
-void haft_local_clear(haft_local *local);
+haft_status haft_local_clear(haft_local *local);
 
 /*
  * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.

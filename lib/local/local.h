@@ -31,10 +31,7 @@ uint64_t local_next_life(const haft_local *local, uint64_t word);
 /* An object or an exhausted slot has come: on_fill, if it is time for it. */
 void local_look_at_fill(haft_local *local);
 
-/*
- * The same for the reservation of `id`.  Meanwhile no call reaches its slot: on_fill may clear the
- * table.
- */
-void local_look_at_fill_for(haft_local *local, haft_id id);
+/* The same for a reservation, which on_fill does not know: it may clear the table. */
+void local_look_at_fill_reserved(haft_local *local);
 
 #endif /* HAFT_LIB_LOCAL_H */

@@ -100,7 +100,7 @@ haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object)
     const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
 
     if (status == HAFT_OK) {
-        local_look_at_fill_for(local, id);
+        local_look_at_fill_reserved(local);
         if (object != NULL) {
             *object = bytes;
         }

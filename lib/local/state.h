@@ -40,7 +40,7 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy or on_fill runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or with their destructor running: */
+    uint64_t held;      /* slots reserved, or with their destructor or on_fill running: */
     uint64_t retired;   /* these alone */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;

@@ -156,11 +156,32 @@ Test(cpp_local, cleared_objects_are_destroyed_once)
     for (int i = 0; i < 50; i++) {
         cr_assert(numbers.emplace(i));
     }
-    numbers.clear();
+    expect_status(numbers.clear(), HAFT_OK);
     cr_expect_eq(counted::live(), 0);
     cr_expect(numbers.is_empty());
     numbers.close();
     cr_expect_eq(counted::destroyed, 50);
+}
+
+/* Its constructor clears the table that it is made in. */
+struct clearer {
+    explicit clearer(haft::local<clearer> &home) noexcept : said(home.clear()) {}
+    haft_status said;
+    counted life;
+};
+
+Test(cpp_local, a_constructor_cannot_clear_the_table_under_itself)
+{
+    auto table = haft::local<clearer>::open(10);
+    const auto first = table->emplace(*table);
+    const auto second = table->emplace(*table);
+
+    expect_status(table->resolve(*first)->said, HAFT_IN_USE);
+    cr_expect_neq(table->resolve(*first), table->resolve(*second));
+    cr_expect_eq(table->count(), 2);
+    table->close();
+    cr_expect_eq(counted::made, 2);
+    cr_expect_eq(counted::live(), 0);
 }
 
 Test(cpp_local, full_table_makes_no_object)

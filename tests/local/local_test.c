@@ -230,18 +230,15 @@ Test(for_each, objects_there_from_start_to_end_are_met_once_while_the_visitor_in
 
 /* --- clear --- */
 
-Test(clear, frees_all_objects_and_reservations_for_ever)
+Test(clear, frees_all_objects_for_ever)
 {
     haft_id ids[100];
     haft_id again;
 
-    for (int i = 0; i < 90; i++) {
+    for (int i = 0; i < 100; i++) {
         ids[i] = insert_value(i);
     }
-    for (int i = 90; i < 100; i++) {
-        assert_status(haft_local_reserve(local, &ids[i], NULL), HAFT_OK);
-    }
-    haft_local_clear(local);
+    assert_status(haft_local_clear(local), HAFT_OK);
     cr_expect(eq(u64, haft_local_count(local), 0));
     for (int i = 0; i < 100; i++) {
         assert_status(haft_local_insert(local, NULL, &again), HAFT_OK);
@@ -252,6 +249,22 @@ Test(clear, frees_all_objects_and_reservations_for_ever)
         cr_expect(not(haft_is_live(haft_local_view(local), ids[i])));
         expect_status(haft_local_free(local, ids[i]), HAFT_STALE);
     }
+}
+
+Test(clear, is_refused_while_a_slot_is_reserved)
+{
+    const haft_id kept = insert_value(1);
+    haft_id reserved;
+    haft_id other;
+
+    assert_status(haft_local_reserve(local, &reserved, NULL), HAFT_OK);
+    expect_status(haft_local_clear(local), HAFT_IN_USE);
+    cr_expect(haft_is_live(haft_local_view(local), kept));
+    assert_status(haft_local_insert(local, NULL, &other), HAFT_OK);
+    cr_expect(ne(u64, other.bits, reserved.bits));
+    haft_local_publish(local, reserved);
+    expect_status(haft_local_clear(local), HAFT_OK);
+    cr_expect(eq(u64, haft_local_count(local), 0));
 }
 
 Test(clear, slots_that_are_free_already_stay_in_their_one_chain)
@@ -265,8 +278,8 @@ Test(clear, slots_that_are_free_already_stay_in_their_one_chain)
     for (int i = 0; i < 100; i += 2) {
         assert_status(haft_local_free(local, ids[i]), HAFT_OK);
     }
-    haft_local_clear(local);
-    haft_local_clear(local);
+    assert_status(haft_local_clear(local), HAFT_OK);
+    assert_status(haft_local_clear(local), HAFT_OK);
     for (int i = 0; i < 100; i++) {
         assert_status(haft_local_insert(local, NULL, &again), HAFT_OK);
     }

@@ -66,7 +66,9 @@ template <class T> class unfinished_clone
         if (clone_ != nullptr) {
             destroy_made();
             haft_local_set_destroy(clone_, nullptr, nullptr);
-            haft_local_clear(clone_);
+            [[maybe_unused]] const haft_status status = haft_local_clear(clone_);
+
+            assert(status == HAFT_OK);
             haft_local_close(clone_);
         }
     }

@@ -128,7 +128,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
         free(id);
         return taken;
     }
-    void clear() noexcept { haft_local_clear(handle_.get()); }
+    haft_status clear() noexcept { return haft_local_clear(handle_.get()); }
 
     /* NULL only where on_bad_access returns. */
     T *require(id_type id) const
