@@ -5795,7 +5795,7 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy or on_fill runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or with their destructor running: */
+    uint64_t held;      /* slots reserved, or with their destructor or on_fill running: */
     uint64_t retired;   /* these alone */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
@@ -5881,11 +5881,8 @@ HAFT_INTERNAL uint64_t local_next_life(const haft_local *local, uint64_t word);
 /* An object or an exhausted slot has come: on_fill, if it is time for it. */
 HAFT_INTERNAL void local_look_at_fill(haft_local *local);
 
-/*
- * The same for the reservation of `id`.  Meanwhile no call reaches its slot: on_fill may clear the
- * table.
- */
-HAFT_INTERNAL void local_look_at_fill_for(haft_local *local, haft_id id);
+/* The same for a reservation, which on_fill does not know: it may clear the table. */
+HAFT_INTERNAL void local_look_at_fill_reserved(haft_local *local);
 
 /*
  * lib/local/local_list.h - the free slots of a table of one thread.
@@ -6226,16 +6223,11 @@ HAFT_INTERNAL void local_look_at_fill(haft_local *local)
     }
 }
 
-HAFT_INTERNAL void local_look_at_fill_for(haft_local *local, haft_id id)
+HAFT_INTERNAL void local_look_at_fill_reserved(haft_local *local)
 {
-    const struct word_format *format = &local->slots.format;
-    atomic_u64 *at = slots_word(&local->slots, word_index(format, id.bits));
-
-    if (local->slots.fill.warn_at != 0) {
-        store_relaxed(OWN, at, word_with_index(format, id.bits, MARK_FREE));
-        local_look_at_fill(local);
-        store_relaxed(OWN, at, word_with_index(format, id.bits, MARK_RESERVED));
-    }
+    local->retired++;
+    local_look_at_fill(local);
+    local->retired--;
 }
 
 static haft_status reserve(haft_local *local, haft_id *id, void **object, const void *caller)
@@ -6266,7 +6258,7 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
     const haft_status status = reserve(local, &reserved, &bytes, CALLER);
 
     if (status == HAFT_OK) {
-        local_look_at_fill_for(local, reserved); /* on_fill may write to the caller's variables */
+        local_look_at_fill_reserved(local); /* on_fill may write to the caller's variables */
         *id = reserved;
         if (object != NULL) {
             *object = bytes;
@@ -6387,20 +6379,15 @@ static void destroy(haft_local *local, haft_id id, const void *caller)
     settle(local, index, next);
 }
 
-static void give_up(haft_local *local, haft_id id, const void *caller)
+void haft_local_abort(haft_local *local, haft_id id)
 {
     const uint64_t index = word_index(&local->slots.format, id.bits);
     const uint64_t next = local_next_life(local, load_relaxed(OWN, reserved_word(local, id)));
 
     local->held--;
     note_wrap(local, next);
-    sites_note_death(&local->slots.sites, index, caller);
+    sites_note_death(&local->slots.sites, index, CALLER);
     settle(local, index, next);
-}
-
-void haft_local_abort(haft_local *local, haft_id id)
-{
-    give_up(local, id, CALLER);
 }
 
 haft_status haft_local_free(haft_local *local, haft_id id)
@@ -6417,16 +6404,11 @@ haft_status haft_local_free(haft_local *local, haft_id id)
 
 static void clear(haft_local *local, const void *caller)
 {
-    const struct word_format *format = &local->slots.format;
-
     for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
         const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
-        const uint64_t field = word_index(format, word);
 
-        if (field == index) {
+        if (word_index(&local->slots.format, word) == index) {
             destroy(local, (haft_id){word}, caller);
-        } else if (field == MARK_RESERVED) {
-            give_up(local, (haft_id){word_with_index(format, word, index)}, caller);
         }
     }
 }
@@ -6438,9 +6420,14 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
     local->front.generation_mask = local_mask_in_place(local);
 }
 
-void haft_local_clear(haft_local *local)
+haft_status haft_local_clear(haft_local *local)
 {
+    assert(local->held >= local->retired);
+    if (local->held != local->retired) {
+        return HAFT_IN_USE; /* a constructor may be writing to a reserved slot */
+    }
     clear(local, CALLER);
+    return HAFT_OK;
 }
 
 void haft_local_close(haft_local *local)
@@ -7340,7 +7327,7 @@ haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object)
     const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
 
     if (status == HAFT_OK) {
-        local_look_at_fill_for(local, id);
+        local_look_at_fill_reserved(local);
         if (object != NULL) {
             *object = bytes;
         }

@@ -69,26 +69,26 @@
  *     haft/table.h      1698  the handle table that all threads share, and its workers
  *     haft/counted.h    2155  the handle table for any thread: objects are held by counts
  *     haft/local.h      2500  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2904  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/packed.h     2906  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3250  visiting the live objects of a shared table
- *     haft/pin.h        3365  holding on to an object beyond a read section
- *     haft/share.h      3417  hand a local table over to all threads, and back
- *     haft/side.h       3534  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3780  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3252  visiting the live objects of a shared table
+ *     haft/pin.h        3367  holding on to an object beyond a read section
+ *     haft/share.h      3419  hand a local table over to all threads, and back
+ *     haft/side.h       3536  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3782  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3996  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3998  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4150  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4152  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    916  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4674  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4676  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4363  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5823  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4365  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5825  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     6005  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     6007  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       824  a grace period that the program brings: a foreign clock
  *
@@ -2749,15 +2749,17 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
 }
 
 /*
- * haft_local_clear - free every live object, in order of index, and give every reservation up,
- * except one whose call runs on_fill (haft/diagnose.h).  All earlier ids are stale for ever (with
- * `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may stay; its
- * reservations may be given up.
+ * haft_local_clear - free every live object, in order of index.  All earlier ids are stale for ever
+ * (with `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may
+ * stay.
  *
+ * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_USE while a slot is reserved, except
+ *           by the call that runs on_fill (haft/diagnose.h).  So a constructor of C++ cannot clear
+ *           the table that its object is made in.
  * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).
  */
-void haft_local_clear(haft_local *local);
+haft_status haft_local_clear(haft_local *local);
 
 /*
  * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.

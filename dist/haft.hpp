@@ -749,7 +749,9 @@ template <class T> class unfinished_clone
         if (clone_ != nullptr) {
             destroy_made();
             haft_local_set_destroy(clone_, nullptr, nullptr);
-            haft_local_clear(clone_);
+            [[maybe_unused]] const haft_status status = haft_local_clear(clone_);
+
+            assert(status == HAFT_OK);
             haft_local_close(clone_);
         }
     }
@@ -911,7 +913,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
         free(id);
         return taken;
     }
-    void clear() noexcept { haft_local_clear(handle_.get()); }
+    haft_status clear() noexcept { return haft_local_clear(handle_.get()); }
 
     /* NULL only where on_bad_access returns. */
     T *require(id_type id) const
