@@ -136,8 +136,11 @@ static void fill_in_counted(haft_counted *table, const struct plan *plan,
     table->wraps = options->wrap;
     table->copies = options->copies;
     table->wipes = options->wipe;
-    table->is_plain =
-        options->on_destroy == NULL && !options->wipe && options->min_free == 0 && !asan_is_on();
+    const bool has_shards = options->min_free == 0 && !asan_is_on();
+
+    table->is_plain = has_shards && options->on_destroy == NULL && !options->wipe;
+    table->has_words = has_shards && !options->copies && options->object_size % 8 == 0 &&
+                       options->object_size <= 64;
     table->shard_mask = (uint32_t)plan->heads - 1;
     table->object_size = options->object_size;
     table->min_free = options->min_free;

@@ -96,13 +96,32 @@ haft_status haft_counted_release(haft_counted *table, haft_id id)
     return HAFT_OK;
 }
 
+/* As long as no other object came into the slot between the two looks at its word. */
+static inline bool is_unchanged(uint64_t before, uint64_t after)
+{
+    return (before ^ after) >> COUNTED_LOW_BITS == 0;
+}
+
+/* The object behind the word, which was `before`: any number of words. */
+static __attribute__((noinline)) bool copy_words(const haft_counted *table, const atomic_u64 *at,
+                                                 uint64_t before, void *object)
+{
+    uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
+
+    values_read(table, at + 1, words);
+    if (!is_unchanged(before, load_relaxed(RETRY, at))) {
+        return false;
+    }
+    memcpy(object, words, table->object_size);
+    return true;
+}
+
 bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
 {
     const atomic_u64 *at = counted_find(table, id);
-    uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
 
     assert(table->copies && "a table that copies are made of is opened with `copies`");
-    if (!table->copies || at == NULL) {
+    if (at == NULL || !table->copies) {
         return false;
     }
     /* Weakened, the object's words could be read from before its publication. */
@@ -111,12 +130,14 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
     if (!counted_fits(table, before, id, COUNTED_LIVE)) {
         return false;
     }
-    values_read(table, at + 1, words);
-    const uint64_t after = load_relaxed(RETRY, at);
+    if (table->object_size != sizeof(uint64_t)) {
+        return copy_words(table, at, before, object);
+    }
+    const uint64_t value = values_read_one(at + 1);
 
-    if ((before ^ after) >> COUNTED_LOW_BITS != 0) {
+    if (!is_unchanged(before, load_relaxed(RETRY, at))) {
         return false;
     }
-    memcpy(object, words, table->object_size);
+    memcpy(object, &value, sizeof value);
     return true;
 }

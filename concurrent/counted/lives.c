@@ -7,6 +7,7 @@
  *   HOLD     haft_counted_release, haft_counted_free (release) -> haft_counted_free,
  *            haft_counted_take (acquire)   all uses by holders before the object's end; and what
  *            the thread that frees did before
+ *   SHARD    end_plainly (release) -> shards_try (acquire)   the slot's last life
  *   OWN      only this call writes the word
  *   RETRY    a first look; the compare-and-swap decides
  */
@@ -19,38 +20,34 @@
 /* --- the way in --- */
 
 /* A slot of the caller's, and the id of its next life. */
-static inline haft_status take_free(haft_counted *table, atomic_u64 **at, haft_id *id)
+static haft_status take_free(haft_counted *table, atomic_u64 **at, haft_id *id)
 {
     uint64_t index;
-    haft_status status = HAFT_FULL;
+    const haft_status status = free_slots_take(table, &index);
 
-    if (__builtin_expect(table->min_free == 0, 1)) {
-        status = shards_take_from(table, shards_own(table), &index);
-    }
-    if (__builtin_expect(status != HAFT_OK, 0)) {
-        status = free_slots_take(table, &index);
-        if (status != HAFT_OK) {
-            return status;
-        }
+    if (status != HAFT_OK) {
+        return status;
     }
     *at = counted_at(table, index);
     const uint64_t word = load_relaxed(OWN, *at);
     const uint32_t life = counted_begin(table, word);
 
     assert(counted_state_of(word) == COUNTED_FREE && !counted_is_worn(table, life));
+    store_relaxed(OWN, *at, counted_word(life, COUNTED_RESERVED, COUNTED_FOR_CALLER));
     *id = counted_id(table, index, life);
     return HAFT_OK;
 }
 
-static inline void publish_word(const haft_counted *table, atomic_u64 *at)
+/* The slot, whose word is `word`, is live. */
+static inline void publish_word(atomic_u64 *at, uint64_t word)
 {
-    const uint32_t life = counted_begin(table, load_relaxed(OWN, at));
-
     /* Weakened, a thread could acquire the id and read the object's bytes from before. */
-    store_release(PUBLISH, at, counted_word(life, COUNTED_LIVE, 0));
+    store_release(PUBLISH, at, counted_word(counted_life(word), COUNTED_LIVE, 0));
 }
 
-haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id)
+/* Any object, into any slot: apart, so that the common way stays short. */
+static __attribute__((noinline)) haft_status insert_anywhere(haft_counted *table,
+                                                             const void *object, haft_id *id)
 {
     atomic_u64 *at;
     haft_id inserted;
@@ -58,10 +55,28 @@ haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id
 
     if (status == HAFT_OK) {
         values_write(table, counted_object(at), object);
-        publish_word(table, at);
+        publish_word(at, load_relaxed(OWN, at));
         *id = inserted;
     }
     return status;
+}
+
+haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id)
+{
+    uint64_t index;
+    uint64_t word;
+
+    if (!table->has_words || object == NULL || shards_thread == 0 ||
+        !shards_try(table, shards_own(table), &index, &word)) {
+        return insert_anywhere(table, object, id);
+    }
+    atomic_u64 *at = counted_at(table, index);
+
+    assert(load_relaxed(OWN, at) == word && counted_state_of(word) == COUNTED_FREE);
+    object_copy_words(counted_object(at), object, table->object_size);
+    publish_word(at, word);
+    *id = counted_id(table, index, counted_life(word));
+    return HAFT_OK;
 }
 
 haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object)
@@ -74,9 +89,6 @@ haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object
     const haft_status status = take_free(table, &at, id);
 
     if (status == HAFT_OK) {
-        const uint32_t life = counted_begin(table, load_relaxed(OWN, at));
-
-        store_relaxed(OWN, at, counted_word(life, COUNTED_RESERVED, COUNTED_FOR_CALLER));
         values_unpoison(table, counted_object(at));
         if (object != NULL) {
             *object = counted_object(at);
@@ -98,7 +110,9 @@ static atomic_u64 *reserved_slot(const haft_counted *table, haft_id id)
 
 void haft_counted_publish(haft_counted *table, haft_id id)
 {
-    publish_word(table, reserved_slot(table, id));
+    atomic_u64 *at = reserved_slot(table, id);
+
+    publish_word(at, load_relaxed(OWN, at));
 }
 
 void haft_counted_abort(haft_counted *table, haft_id id)
@@ -111,17 +125,8 @@ void haft_counted_abort(haft_counted *table, haft_id id)
 
 /* --- the way out --- */
 
-/* The caller has ended the object of slot `index`, which has no holder: `word` is its word now. */
-static inline void end_unheld(haft_counted *table, uint64_t index, uint64_t word)
-{
-    const uint32_t life = counted_life(word);
-
-    if (!table->is_plain || counted_is_worn(table, life) || !shards_give(table, index, life)) {
-        destroy_object(table, index);
-    }
-}
-
-haft_status haft_counted_free(haft_counted *table, haft_id id)
+/* End an object: apart, so that the common way stays short. */
+static __attribute__((noinline)) haft_status free_any(haft_counted *table, haft_id id)
 {
     atomic_u64 *at = counted_find(table, id);
 
@@ -135,11 +140,9 @@ haft_status haft_counted_free(haft_counted *table, haft_id id)
             return haft_counted_diagnose(table, id);
         }
         if (counted_low(word) == 0) {
-            const uint64_t next = destroy_word(table, word);
-
             /* Weakened, on_destroy could run before a holder's last use. */
-            if (cas_acquire(HOLD, at, word, next)) {
-                end_unheld(table, counted_index(table, id), next);
+            if (cas_acquire(HOLD, at, word, destroy_word(table, word))) {
+                destroy_object(table, counted_index(table, id));
                 return HAFT_OK;
             }
             /* Weakened, on_destroy could run before what this thread did. */
@@ -147,6 +150,50 @@ haft_status haft_counted_free(haft_counted *table, haft_id id)
             return HAFT_OK; /* LIVE has become ENDED */
         }
     }
+}
+
+/* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
+static __attribute__((noinline)) void give_after_all(haft_counted *table, uint64_t index,
+                                                     uint32_t life)
+{
+    free_slots_give(table, index, life);
+}
+
+/*
+ * End an object without holders, where nothing is to be destroyed, and put its slot into the shard.
+ * False: another call was faster at its word, or the shard is closed; nothing has changed.
+ */
+static inline bool end_plainly(haft_counted *table, atomic_u64 *at, uint64_t word, uint64_t index)
+{
+    atomic_u64 *shard = shards_own(table);
+    const uint64_t head = load_relaxed(RETRY, shard);
+    const uint32_t life = counted_life(word) + 1;
+
+    if (counted_low(head) == COUNTED_CLOSED) {
+        return false;
+    }
+    /* Weakened, the slot's next object could be written before a holder's last use. */
+    if (!cas_acquire(HOLD, at, word, counted_word(life, COUNTED_FREE, counted_low(head)))) {
+        return false;
+    }
+    /* Weakened, the slot could be taken with a link or a life from before. */
+    if (!cas_release(SHARD, shard, head, (head & ~COUNTED_LOW_MASK) | index)) {
+        give_after_all(table, index, life);
+    }
+    return true;
+}
+
+haft_status haft_counted_free(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+    const uint64_t word = at != NULL ? load_relaxed(RETRY, at) : 0;
+    const uint32_t next = counted_life(word) + 1;
+
+    if (!table->is_plain || shards_thread == 0 || counted_low(word) != 0 ||
+        !counted_fits(table, word, id, COUNTED_LIVE) || counted_is_worn(table, next)) {
+        return free_any(table, id);
+    }
+    return end_plainly(table, at, word, counted_index(table, id)) ? HAFT_OK : free_any(table, id);
 }
 
 haft_status haft_counted_take(haft_counted *table, haft_id id, void *object)

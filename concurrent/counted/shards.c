@@ -29,6 +29,19 @@ uint32_t shards_number_thread(void)
     return shards_thread;
 }
 
+/* Take the first slot of the shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED. */
+static haft_status take_from(haft_counted *table, atomic_u64 *shard, uint64_t *index)
+{
+    uint64_t word;
+
+    while (!shards_try(table, shard, index, &word)) {
+        if (*index <= COUNTED_CLOSED) {
+            return *index == COUNTED_NONE ? HAFT_FULL : HAFT_CLOSED;
+        }
+    }
+    return HAFT_OK;
+}
+
 haft_status shards_take(haft_counted *table, uint64_t *index)
 {
     const atomic_u64 *own = shards_own(table);
@@ -38,7 +51,7 @@ haft_status shards_take(haft_counted *table, uint64_t *index)
     haft_status status = HAFT_FULL;
 
     for (uint32_t i = 0; status == HAFT_FULL && i <= mask; i++) {
-        status = shards_take_from(table, &heads[(begin + i) & mask].word, index);
+        status = take_from(table, &heads[(begin + i) & mask].word, index);
     }
     return status;
 }

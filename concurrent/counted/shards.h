@@ -6,7 +6,7 @@
  * head that came back from one that stayed.  Each thread begins its search at another shard.
  *
  * Edges in this file.
- *   SHARD   shards_give (release) -> shards_take_from, shards_look (acquire)   the slot's last
+ *   SHARD   shards_give (release) -> shards_try, shards_look (acquire)   the slot's last
  *           life; and what a thread had taken before it gave a slot, to a look that finds that slot
  *           taken again
  *   OWN     only this call writes the slot's word
@@ -31,27 +31,31 @@ static inline atomic_u64 *shards_own(haft_counted *table)
     return &table->block->heads[thread & table->shard_mask].word;
 }
 
-/* Take the first slot of the shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED. */
-static inline haft_status shards_take_from(haft_counted *table, atomic_u64 *shard, uint64_t *index)
+/* The head after its first slot was taken, whose word is `word`. */
+static inline uint64_t shards_head_after(uint64_t head, uint64_t word)
 {
-    for (;;) {
-        /* Weakened, the link read below could be from before the slot was given. */
-        const uint64_t head = load_acquire(SHARD, shard);
-        const uint64_t first = counted_low(head);
+    const uint64_t takings = (head >> COUNTED_LOW_BITS) + 1;
 
-        if (first <= COUNTED_CLOSED) {
-            return first == COUNTED_NONE ? HAFT_FULL : HAFT_CLOSED;
-        }
-        const uint64_t next = counted_low(load_relaxed(RETRY, counted_at(table, first)));
-        const uint64_t takings = (head >> COUNTED_LOW_BITS) + 1;
+    return takings << COUNTED_LOW_BITS | counted_low(word);
+}
 
-        /* Acquire: the slot's last life is over.  Release: weakened, a look that finds this shard
-         * empty could miss a slot that this thread has given to another shard before. */
-        if (cas_acq_rel(SHARD, shard, head, takings << COUNTED_LOW_BITS | next)) {
-            *index = first;
-            return HAFT_OK;
-        }
+/*
+ * Take the shard's first slot, if it has one and no other call is faster; `*word` is the slot's.
+ */
+static inline bool shards_try(haft_counted *table, atomic_u64 *shard, uint64_t *index,
+                              uint64_t *word)
+{
+    /* Weakened, the slot's word could be from before it was given. */
+    const uint64_t head = load_acquire(SHARD, shard);
+
+    *index = counted_low(head);
+    if (*index <= COUNTED_CLOSED) {
+        return false;
     }
+    *word = load_relaxed(RETRY, counted_at(table, *index));
+    /* Acquire: the slot's last life is over.  Release: weakened, a look that finds this shard empty
+     * could miss a slot that this thread has given to another shard before. */
+    return cas_acq_rel(SHARD, shard, head, shards_head_after(head, *word));
 }
 
 /*
@@ -68,7 +72,7 @@ static inline bool shards_give(haft_counted *table, uint64_t index, uint32_t lif
     atomic_u64 *at = counted_at(table, index);
     uint64_t head;
 
-    assert(counted_state_of(load_relaxed(OWN, at)) == COUNTED_RESERVED);
+    assert(counted_state_of(load_relaxed(OWN, at)) <= COUNTED_RESERVED);
     do {
         head = load_relaxed(RETRY, shard);
         if (counted_low(head) == COUNTED_CLOSED) {

@@ -42,7 +42,8 @@ struct haft_counted {
     bool wraps;
     bool copies;
     bool wipes;
-    bool is_plain; /* an end is no more than a free slot: no on_destroy, wipe, queue, poison */
+    bool is_plain;  /* an end is no more than a free slot: no on_destroy, wipe, queue, poison */
+    bool has_words; /* an insertion is no more than a few words into a slot of a shard */
     uint32_t generation_mask;
     uint32_t first_life;
     uint32_t shard_mask;

@@ -2,8 +2,8 @@
  * The bytes of counted objects.
  *
  * Edges in this file.
- *   VALUE   write_words (release) -> values_read (acquire)   the end of a slot's last life before
- *           the words of the next object: a reader that sees one of these sees that end as well
+ *   VALUE   write_words (release) -> values_read_one (acquire)   the end of a slot's last life
+ *           before the words of the next object: a reader of one of these sees that end as well
  */
 #include "concurrent/counted/values.h"
 #include <string.h>
@@ -47,7 +47,6 @@ void values_wipe(const haft_counted *table, void *object)
 void values_read(const haft_counted *table, const void *object, uint64_t *words)
 {
     for (size_t at = 0; at < table->object_size; at += sizeof(uint64_t)) {
-        /* Weakened, the slot's word, which is read next, could be older than this one. */
-        words[at / sizeof(uint64_t)] = bytes_load_acquire(VALUE, (const char *)object + at);
+        words[at / sizeof(uint64_t)] = values_read_one((const char *)object + at);
     }
 }

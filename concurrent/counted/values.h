@@ -4,6 +4,10 @@
  * In a table with `copies` a thread may read an object's words while another writes the next
  * object's: each word is atomic there, and rounded up to 8 bytes.  Objects are of the program's
  * types, so the words are read and written by builtins on a type that may alias them.
+ *
+ * Edges in this file.
+ *   VALUE   write_words (release) -> values_read_one (acquire)   the end of a slot's last life
+ *           before the words of the next object: a reader of one of these sees that end as well
  */
 #ifndef HAFT_CONCURRENT_COUNTED_VALUES_H
 #define HAFT_CONCURRENT_COUNTED_VALUES_H
@@ -18,6 +22,13 @@ void values_write_any(const haft_counted *table, void *object, const void *from)
 
 /* The object's bytes become zeros, in the eyes of every reader. */
 void values_wipe(const haft_counted *table, void *object);
+
+/* A word of an object that is copied, beside other threads. */
+static inline uint64_t values_read_one(const void *word)
+{
+    /* Weakened, the slot's word, which is read next, could be older than this one. */
+    return bytes_load_acquire(VALUE, word);
+}
 
 /* The words of an object that is copied, beside other threads; `words` has VALUES_MOST_BYTES. */
 void values_read(const haft_counted *table, const void *object, uint64_t *words);

@@ -19,17 +19,18 @@
  * bits are 0 is never LIVE: with `wrap` it is skipped, else the slot is worn out then.
  *
  * Legal    FREE -> RESERVED 0                    by the call that took the slot out of its list
- *          RESERVED 0 -> LIVE 0                  by the thread that publishes         (PUBLISH)
+ *          RESERVED 0, FREE -> LIVE 0            by the thread that publishes         (PUBLISH)
  *          RESERVED 0 -> RESERVED 1, next life   by the thread that gives it up
  *          LIVE n -> LIVE n + 1, n - 1           by any thread, with CAS              (HOLD)
- *          LIVE 0 -> RESERVED 1, next life       by one thread that frees, with CAS
+ *          LIVE 0 -> RESERVED 1, next life       by one thread that frees, with CAS; where there is
+ *                                                nothing to destroy, LIVE 0 -> FREE, next life
  *          LIVE n -> ENDED n                     the same, n > 0
  *          ENDED n -> ENDED n + 1, n - 1         by threads that hold, with CAS
  *          ENDED 1 -> RESERVED 1, next life      by the last one, with CAS
  *          RESERVED 1 -> RESERVED index          by the call that destroys: put into a chain
  *          RESERVED -> FREE                      by the call that destroys: put into a list
  *
- * Invariant: between LIVE and RESERVED only compare-and-swaps change a word; else it is written by
+ * Invariant: from LIVE on to the end only compare-and-swaps change a word; else it is written by
  * the slot's one owner.  A FREE slot is in one list, or in the hand of one call.
  */
 #ifndef HAFT_CONCURRENT_COUNTED_WORD_H
