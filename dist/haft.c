@@ -10350,17 +10350,18 @@ char *haft_arena_printf(haft_arena *arena, const char *format, ...)
  * bits are 0 is never LIVE: with `wrap` it is skipped, else the slot is worn out then.
  *
  * Legal    FREE -> RESERVED 0                    by the call that took the slot out of its list
- *          RESERVED 0 -> LIVE 0                  by the thread that publishes         (PUBLISH)
+ *          RESERVED 0, FREE -> LIVE 0            by the thread that publishes         (PUBLISH)
  *          RESERVED 0 -> RESERVED 1, next life   by the thread that gives it up
  *          LIVE n -> LIVE n + 1, n - 1           by any thread, with CAS              (HOLD)
- *          LIVE 0 -> RESERVED 1, next life       by one thread that frees, with CAS
+ *          LIVE 0 -> RESERVED 1, next life       by one thread that frees, with CAS; where there is
+ *                                                nothing to destroy, LIVE 0 -> FREE, next life
  *          LIVE n -> ENDED n                     the same, n > 0
  *          ENDED n -> ENDED n + 1, n - 1         by threads that hold, with CAS
  *          ENDED 1 -> RESERVED 1, next life      by the last one, with CAS
  *          RESERVED 1 -> RESERVED index          by the call that destroys: put into a chain
  *          RESERVED -> FREE                      by the call that destroys: put into a list
  *
- * Invariant: between LIVE and RESERVED only compare-and-swaps change a word; else it is written by
+ * Invariant: from LIVE on to the end only compare-and-swaps change a word; else it is written by
  * the slot's one owner.  A FREE slot is in one list, or in the hand of one call.
  */
 
@@ -10438,7 +10439,8 @@ struct haft_counted {
     bool wraps;
     bool copies;
     bool wipes;
-    bool is_plain; /* an end is no more than a free slot: no on_destroy, wipe, queue, poison */
+    bool is_plain;  /* an end is no more than a free slot: no on_destroy, wipe, queue, poison */
+    bool has_words; /* an insertion is no more than a few words into a slot of a shard */
     uint32_t generation_mask;
     uint32_t first_life;
     uint32_t shard_mask;
@@ -10658,6 +10660,10 @@ static inline uint64_t returned_count(const haft_counted *table)
  * In a table with `copies` a thread may read an object's words while another writes the next
  * object's: each word is atomic there, and rounded up to 8 bytes.  Objects are of the program's
  * types, so the words are read and written by builtins on a type that may alias them.
+ *
+ * Edges in this file.
+ *   VALUE   write_words (release) -> values_read_one (acquire)   the end of a slot's last life
+ *           before the words of the next object: a reader of one of these sees that end as well
  */
 
 #define VALUES_MOST_BYTES 64u /* of an object that is copied */
@@ -10667,6 +10673,13 @@ HAFT_INTERNAL void values_write_any(const haft_counted *table, void *object, con
 
 /* The object's bytes become zeros, in the eyes of every reader. */
 HAFT_INTERNAL void values_wipe(const haft_counted *table, void *object);
+
+/* A word of an object that is copied, beside other threads. */
+static inline uint64_t values_read_one(const void *word)
+{
+    /* Weakened, the slot's word, which is read next, could be older than this one. */
+    return bytes_load_acquire(VALUE, word);
+}
 
 /* The words of an object that is copied, beside other threads; `words` has VALUES_MOST_BYTES. */
 HAFT_INTERNAL void values_read(const haft_counted *table, const void *object, uint64_t *words);
@@ -10826,8 +10839,11 @@ static void fill_in_counted(haft_counted *table, const struct plan *plan,
     table->wraps = options->wrap;
     table->copies = options->copies;
     table->wipes = options->wipe;
-    table->is_plain =
-        options->on_destroy == NULL && !options->wipe && options->min_free == 0 && !asan_is_on();
+    const bool has_shards = options->min_free == 0 && !asan_is_on();
+
+    table->is_plain = has_shards && options->on_destroy == NULL && !options->wipe;
+    table->has_words = has_shards && !options->copies && options->object_size % 8 == 0 &&
+                       options->object_size <= 64;
     table->shard_mask = (uint32_t)plan->heads - 1;
     table->object_size = options->object_size;
     table->min_free = options->min_free;
@@ -11207,7 +11223,7 @@ HAFT_INTERNAL void queue_close(haft_counted *table);
  * head that came back from one that stayed.  Each thread begins its search at another shard.
  *
  * Edges in this file.
- *   SHARD   shards_give (release) -> shards_take_from, shards_look (acquire)   the slot's last
+ *   SHARD   shards_give (release) -> shards_try, shards_look (acquire)   the slot's last
  *           life; and what a thread had taken before it gave a slot, to a look that finds that slot
  *           taken again
  *   OWN     only this call writes the slot's word
@@ -11228,27 +11244,31 @@ static inline atomic_u64 *shards_own(haft_counted *table)
     return &table->block->heads[thread & table->shard_mask].word;
 }
 
-/* Take the first slot of the shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED. */
-static inline haft_status shards_take_from(haft_counted *table, atomic_u64 *shard, uint64_t *index)
+/* The head after its first slot was taken, whose word is `word`. */
+static inline uint64_t shards_head_after(uint64_t head, uint64_t word)
 {
-    for (;;) {
-        /* Weakened, the link read below could be from before the slot was given. */
-        const uint64_t head = load_acquire(SHARD, shard);
-        const uint64_t first = counted_low(head);
+    const uint64_t takings = (head >> COUNTED_LOW_BITS) + 1;
 
-        if (first <= COUNTED_CLOSED) {
-            return first == COUNTED_NONE ? HAFT_FULL : HAFT_CLOSED;
-        }
-        const uint64_t next = counted_low(load_relaxed(RETRY, counted_at(table, first)));
-        const uint64_t takings = (head >> COUNTED_LOW_BITS) + 1;
+    return takings << COUNTED_LOW_BITS | counted_low(word);
+}
 
-        /* Acquire: the slot's last life is over.  Release: weakened, a look that finds this shard
-         * empty could miss a slot that this thread has given to another shard before. */
-        if (cas_acq_rel(SHARD, shard, head, takings << COUNTED_LOW_BITS | next)) {
-            *index = first;
-            return HAFT_OK;
-        }
+/*
+ * Take the shard's first slot, if it has one and no other call is faster; `*word` is the slot's.
+ */
+static inline bool shards_try(haft_counted *table, atomic_u64 *shard, uint64_t *index,
+                              uint64_t *word)
+{
+    /* Weakened, the slot's word could be from before it was given. */
+    const uint64_t head = load_acquire(SHARD, shard);
+
+    *index = counted_low(head);
+    if (*index <= COUNTED_CLOSED) {
+        return false;
     }
+    *word = load_relaxed(RETRY, counted_at(table, *index));
+    /* Acquire: the slot's last life is over.  Release: weakened, a look that finds this shard empty
+     * could miss a slot that this thread has given to another shard before. */
+    return cas_acq_rel(SHARD, shard, head, shards_head_after(head, *word));
 }
 
 /*
@@ -11265,7 +11285,7 @@ static inline bool shards_give(haft_counted *table, uint64_t index, uint32_t lif
     atomic_u64 *at = counted_at(table, index);
     uint64_t head;
 
-    assert(counted_state_of(load_relaxed(OWN, at)) == COUNTED_RESERVED);
+    assert(counted_state_of(load_relaxed(OWN, at)) <= COUNTED_RESERVED);
     do {
         head = load_relaxed(RETRY, shard);
         if (counted_low(head) == COUNTED_CLOSED) {
@@ -11505,13 +11525,32 @@ haft_status haft_counted_release(haft_counted *table, haft_id id)
     return HAFT_OK;
 }
 
+/* As long as no other object came into the slot between the two looks at its word. */
+static inline bool is_unchanged(uint64_t before, uint64_t after)
+{
+    return (before ^ after) >> COUNTED_LOW_BITS == 0;
+}
+
+/* The object behind the word, which was `before`: any number of words. */
+static __attribute__((noinline)) bool copy_words(const haft_counted *table, const atomic_u64 *at,
+                                                 uint64_t before, void *object)
+{
+    uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
+
+    values_read(table, at + 1, words);
+    if (!is_unchanged(before, load_relaxed(RETRY, at))) {
+        return false;
+    }
+    memcpy(object, words, table->object_size);
+    return true;
+}
+
 bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
 {
     const atomic_u64 *at = counted_find(table, id);
-    uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
 
     assert(table->copies && "a table that copies are made of is opened with `copies`");
-    if (!table->copies || at == NULL) {
+    if (at == NULL || !table->copies) {
         return false;
     }
     /* Weakened, the object's words could be read from before its publication. */
@@ -11520,13 +11559,15 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
     if (!counted_fits(table, before, id, COUNTED_LIVE)) {
         return false;
     }
-    values_read(table, at + 1, words);
-    const uint64_t after = load_relaxed(RETRY, at);
+    if (table->object_size != sizeof(uint64_t)) {
+        return copy_words(table, at, before, object);
+    }
+    const uint64_t value = values_read_one(at + 1);
 
-    if ((before ^ after) >> COUNTED_LOW_BITS != 0) {
+    if (!is_unchanged(before, load_relaxed(RETRY, at))) {
         return false;
     }
-    memcpy(object, words, table->object_size);
+    memcpy(object, &value, sizeof value);
     return true;
 }
 
@@ -11652,6 +11693,7 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
  *   HOLD     haft_counted_release, haft_counted_free (release) -> haft_counted_free,
  *            haft_counted_take (acquire)   all uses by holders before the object's end; and what
  *            the thread that frees did before
+ *   SHARD    end_plainly (release) -> shards_try (acquire)   the slot's last life
  *   OWN      only this call writes the word
  *   RETRY    a first look; the compare-and-swap decides
  */
@@ -11659,38 +11701,34 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
 /* --- the way in --- */
 
 /* A slot of the caller's, and the id of its next life. */
-static inline haft_status take_free(haft_counted *table, atomic_u64 **at, haft_id *id)
+static haft_status take_free(haft_counted *table, atomic_u64 **at, haft_id *id)
 {
     uint64_t index;
-    haft_status status = HAFT_FULL;
+    const haft_status status = free_slots_take(table, &index);
 
-    if (__builtin_expect(table->min_free == 0, 1)) {
-        status = shards_take_from(table, shards_own(table), &index);
-    }
-    if (__builtin_expect(status != HAFT_OK, 0)) {
-        status = free_slots_take(table, &index);
-        if (status != HAFT_OK) {
-            return status;
-        }
+    if (status != HAFT_OK) {
+        return status;
     }
     *at = counted_at(table, index);
     const uint64_t word = load_relaxed(OWN, *at);
     const uint32_t life = counted_begin(table, word);
 
     assert(counted_state_of(word) == COUNTED_FREE && !counted_is_worn(table, life));
+    store_relaxed(OWN, *at, counted_word(life, COUNTED_RESERVED, COUNTED_FOR_CALLER));
     *id = counted_id(table, index, life);
     return HAFT_OK;
 }
 
-static inline void publish_word(const haft_counted *table, atomic_u64 *at)
+/* The slot, whose word is `word`, is live. */
+static inline void publish_word(atomic_u64 *at, uint64_t word)
 {
-    const uint32_t life = counted_begin(table, load_relaxed(OWN, at));
-
     /* Weakened, a thread could acquire the id and read the object's bytes from before. */
-    store_release(PUBLISH, at, counted_word(life, COUNTED_LIVE, 0));
+    store_release(PUBLISH, at, counted_word(counted_life(word), COUNTED_LIVE, 0));
 }
 
-haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id)
+/* Any object, into any slot: apart, so that the common way stays short. */
+static __attribute__((noinline)) haft_status insert_anywhere(haft_counted *table,
+                                                             const void *object, haft_id *id)
 {
     atomic_u64 *at;
     haft_id inserted;
@@ -11698,10 +11736,28 @@ haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id
 
     if (status == HAFT_OK) {
         values_write(table, counted_object(at), object);
-        publish_word(table, at);
+        publish_word(at, load_relaxed(OWN, at));
         *id = inserted;
     }
     return status;
+}
+
+haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id)
+{
+    uint64_t index;
+    uint64_t word;
+
+    if (!table->has_words || object == NULL || shards_thread == 0 ||
+        !shards_try(table, shards_own(table), &index, &word)) {
+        return insert_anywhere(table, object, id);
+    }
+    atomic_u64 *at = counted_at(table, index);
+
+    assert(load_relaxed(OWN, at) == word && counted_state_of(word) == COUNTED_FREE);
+    object_copy_words(counted_object(at), object, table->object_size);
+    publish_word(at, word);
+    *id = counted_id(table, index, counted_life(word));
+    return HAFT_OK;
 }
 
 haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object)
@@ -11714,9 +11770,6 @@ haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object
     const haft_status status = take_free(table, &at, id);
 
     if (status == HAFT_OK) {
-        const uint32_t life = counted_begin(table, load_relaxed(OWN, at));
-
-        store_relaxed(OWN, at, counted_word(life, COUNTED_RESERVED, COUNTED_FOR_CALLER));
         values_unpoison(table, counted_object(at));
         if (object != NULL) {
             *object = counted_object(at);
@@ -11738,7 +11791,9 @@ static atomic_u64 *reserved_slot(const haft_counted *table, haft_id id)
 
 void haft_counted_publish(haft_counted *table, haft_id id)
 {
-    publish_word(table, reserved_slot(table, id));
+    atomic_u64 *at = reserved_slot(table, id);
+
+    publish_word(at, load_relaxed(OWN, at));
 }
 
 void haft_counted_abort(haft_counted *table, haft_id id)
@@ -11751,17 +11806,8 @@ void haft_counted_abort(haft_counted *table, haft_id id)
 
 /* --- the way out --- */
 
-/* The caller has ended the object of slot `index`, which has no holder: `word` is its word now. */
-static inline void end_unheld(haft_counted *table, uint64_t index, uint64_t word)
-{
-    const uint32_t life = counted_life(word);
-
-    if (!table->is_plain || counted_is_worn(table, life) || !shards_give(table, index, life)) {
-        destroy_object(table, index);
-    }
-}
-
-haft_status haft_counted_free(haft_counted *table, haft_id id)
+/* End an object: apart, so that the common way stays short. */
+static __attribute__((noinline)) haft_status free_any(haft_counted *table, haft_id id)
 {
     atomic_u64 *at = counted_find(table, id);
 
@@ -11775,11 +11821,9 @@ haft_status haft_counted_free(haft_counted *table, haft_id id)
             return haft_counted_diagnose(table, id);
         }
         if (counted_low(word) == 0) {
-            const uint64_t next = destroy_word(table, word);
-
             /* Weakened, on_destroy could run before a holder's last use. */
-            if (cas_acquire(HOLD, at, word, next)) {
-                end_unheld(table, counted_index(table, id), next);
+            if (cas_acquire(HOLD, at, word, destroy_word(table, word))) {
+                destroy_object(table, counted_index(table, id));
                 return HAFT_OK;
             }
             /* Weakened, on_destroy could run before what this thread did. */
@@ -11787,6 +11831,50 @@ haft_status haft_counted_free(haft_counted *table, haft_id id)
             return HAFT_OK; /* LIVE has become ENDED */
         }
     }
+}
+
+/* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
+static __attribute__((noinline)) void give_after_all(haft_counted *table, uint64_t index,
+                                                     uint32_t life)
+{
+    free_slots_give(table, index, life);
+}
+
+/*
+ * End an object without holders, where nothing is to be destroyed, and put its slot into the shard.
+ * False: another call was faster at its word, or the shard is closed; nothing has changed.
+ */
+static inline bool end_plainly(haft_counted *table, atomic_u64 *at, uint64_t word, uint64_t index)
+{
+    atomic_u64 *shard = shards_own(table);
+    const uint64_t head = load_relaxed(RETRY, shard);
+    const uint32_t life = counted_life(word) + 1;
+
+    if (counted_low(head) == COUNTED_CLOSED) {
+        return false;
+    }
+    /* Weakened, the slot's next object could be written before a holder's last use. */
+    if (!cas_acquire(HOLD, at, word, counted_word(life, COUNTED_FREE, counted_low(head)))) {
+        return false;
+    }
+    /* Weakened, the slot could be taken with a link or a life from before. */
+    if (!cas_release(SHARD, shard, head, (head & ~COUNTED_LOW_MASK) | index)) {
+        give_after_all(table, index, life);
+    }
+    return true;
+}
+
+haft_status haft_counted_free(haft_counted *table, haft_id id)
+{
+    atomic_u64 *at = counted_find(table, id);
+    const uint64_t word = at != NULL ? load_relaxed(RETRY, at) : 0;
+    const uint32_t next = counted_life(word) + 1;
+
+    if (!table->is_plain || shards_thread == 0 || counted_low(word) != 0 ||
+        !counted_fits(table, word, id, COUNTED_LIVE) || counted_is_worn(table, next)) {
+        return free_any(table, id);
+    }
+    return end_plainly(table, at, word, counted_index(table, id)) ? HAFT_OK : free_any(table, id);
 }
 
 haft_status haft_counted_take(haft_counted *table, haft_id id, void *object)
@@ -12070,6 +12158,19 @@ HAFT_INTERNAL uint32_t shards_number_thread(void)
     return shards_thread;
 }
 
+/* Take the first slot of the shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED. */
+static haft_status take_from(haft_counted *table, atomic_u64 *shard, uint64_t *index)
+{
+    uint64_t word;
+
+    while (!shards_try(table, shard, index, &word)) {
+        if (*index <= COUNTED_CLOSED) {
+            return *index == COUNTED_NONE ? HAFT_FULL : HAFT_CLOSED;
+        }
+    }
+    return HAFT_OK;
+}
+
 HAFT_INTERNAL haft_status shards_take(haft_counted *table, uint64_t *index)
 {
     const atomic_u64 *own = shards_own(table);
@@ -12079,7 +12180,7 @@ HAFT_INTERNAL haft_status shards_take(haft_counted *table, uint64_t *index)
     haft_status status = HAFT_FULL;
 
     for (uint32_t i = 0; status == HAFT_FULL && i <= mask; i++) {
-        status = shards_take_from(table, &heads[(begin + i) & mask].word, index);
+        status = take_from(table, &heads[(begin + i) & mask].word, index);
     }
     return status;
 }
@@ -12136,8 +12237,8 @@ HAFT_INTERNAL void shards_close(haft_counted *table)
  * The bytes of counted objects.
  *
  * Edges in this file.
- *   VALUE   write_words (release) -> values_read (acquire)   the end of a slot's last life before
- *           the words of the next object: a reader that sees one of these sees that end as well
+ *   VALUE   write_words (release) -> values_read_one (acquire)   the end of a slot's last life
+ *           before the words of the next object: a reader of one of these sees that end as well
  */
 
 /* Write `size` bytes, which are zero beyond those of the object up to a whole word. */
@@ -12179,8 +12280,7 @@ HAFT_INTERNAL void values_wipe(const haft_counted *table, void *object)
 HAFT_INTERNAL void values_read(const haft_counted *table, const void *object, uint64_t *words)
 {
     for (size_t at = 0; at < table->object_size; at += sizeof(uint64_t)) {
-        /* Weakened, the slot's word, which is read next, could be older than this one. */
-        words[at / sizeof(uint64_t)] = bytes_load_acquire(VALUE, (const char *)object + at);
+        words[at / sizeof(uint64_t)] = values_read_one((const char *)object + at);
     }
 }
 
