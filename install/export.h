@@ -1,7 +1,8 @@
 /*
  * install/export.h - included before every source file of the installed libraries, which are
  * compiled with hidden visibility: what the public headers declare is visible, nothing else.
- * So the headers themselves need no mark.
+ * So the headers themselves need no mark.  With HAFT_HIDDEN, for static libraries, nothing is
+ * visible: a library that has one inside does not export haft's functions.
  */
 #ifndef HAFT_INSTALL_EXPORT_H
 #define HAFT_INSTALL_EXPORT_H
@@ -12,8 +13,12 @@
  */
 #define _GNU_SOURCE
 
+#ifdef HAFT_HIDDEN
+#include <haft/haft.h>
+#else
 #pragma GCC visibility push(default)
 #include <haft/haft.h>
 #pragma GCC visibility pop
+#endif
 
 #endif /* HAFT_INSTALL_EXPORT_H */

@@ -120,6 +120,52 @@ thread_sanitizer()
         grep -q 'WEAK  *DEFAULT .* haft_grace_token$' < <(readelf -Ws "$work/under_tsan")
 }
 
+# load_40 <what it is compiled of...>: copies of a plug-in, more than the space for early thread-local
+# data has room for; each has its own haft, which no other sees
+load_40()
+{
+    local folder=$work/plug_ins file exported
+    rm -rf "$folder" && mkdir "$folder" &&
+        gcc -std=c11 -O1 -fPIC -shared "$root/tests/tools/plug_in.c" "$@" -pthread -o "$folder/1.so" || return
+    exported=$(nm -D --defined-only "$folder/1.so" | awk '{ print $3 }')
+    [[ $exported == use ]] || { echo "exported: $exported" && return 1; }
+    for file in {2..40}; do
+        cp "$folder/1.so" "$folder/$file.so"
+    done
+    gcc -std=c11 "$root/tests/tools/plug_ins.c" -o "$folder/load" -ldl && "$folder/load" "$folder"/*.so
+}
+
+# plug_ins <prefix>: the static library inside; and the shared one can be loaded late
+plug_ins()
+{
+    load_40 -I"$1/include" "$1/lib/libhaft.a" && ! readelf -d "$1/lib/libhaft.so" | grep STATIC_TLS
+}
+
+plug_ins_of_two_files()
+{
+    load_40 -fvisibility=hidden -DHAFT_TWO_FILES -I"$root/dist" "$root/dist/haft.c"
+}
+
+# exports <static library>: what embeds it shows haft's functions
+exports()
+{
+    grep -qE 'DEFAULT +[0-9]+ haft_local_open' < <(readelf -Ws "$1")
+}
+
+cmake_static_exports()
+{
+    local folder=$work/cmake_exports
+    cmake -S "$root" -B "$folder" -G Ninja -DHAFT_TESTS=OFF -DHAFT_STATIC_EXPORTS=ON &&
+        cmake --build "$folder" --target haft_local && exports "$folder/libhaft_local.a"
+}
+
+meson_static_exports()
+{
+    local folder=$work/meson_exports
+    meson setup "$folder" "$root" -Dstatic_exports=true &&
+        meson compile -C "$folder" haft_local:static_library && exports "$folder/libhaft_local.a"
+}
+
 # Every header, alone, compiles against the installed ones only.
 headers()
 {
@@ -309,6 +355,8 @@ promise install "$root/dev" install --prefix "$prefix"
 promise headers headers "$prefix"
 promise symbols symbols "$prefix"
 promise thread_sanitizer thread_sanitizer "$prefix"
+promise plug_ins plug_ins "$prefix"
+promise plug_ins_of_two_files plug_ins_of_two_files
 promise soname soname "$prefix"
 promise asserts asserts "$prefix"
 promise filled_in filled_in "$prefix"
@@ -325,12 +373,16 @@ promise cmake_alone cmake_alone "$work/by_cmake"
 promise cmake_same_files same_files "$prefix" "$work/by_cmake" '^./(lib/.debug|share/(doc|haft))/'
 promise cmake_symbols symbols "$work/by_cmake"
 promise cmake_same_symbols same_symbols "$prefix" "$work/by_cmake"
+promise cmake_plug_ins plug_ins "$work/by_cmake"
+promise cmake_static_exports cmake_static_exports
 promise cmake_asserts asserts "$work/by_cmake"
 promise cmake_filled_in filled_in "$work/by_cmake"
 promise meson_alone meson_alone "$work/by_meson"
 promise meson_same_files same_files "$prefix" "$work/by_meson" '^./(bin|lib/.debug|share)/|gdb.py$'
 promise meson_symbols symbols "$work/by_meson"
 promise meson_same_symbols same_symbols "$prefix" "$work/by_meson"
+promise meson_plug_ins plug_ins "$work/by_meson"
+promise meson_static_exports meson_static_exports
 promise meson_asserts asserts "$work/by_meson"
 promise meson_filled_in filled_in "$work/by_meson"
 all_of _by_cmake "$work/by_cmake"
