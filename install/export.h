@@ -7,12 +7,6 @@
 #ifndef HAFT_INSTALL_EXPORT_H
 #define HAFT_INSTALL_EXPORT_H
 
-/*
- * Here the system's headers come before the source, which may ask for this one's functions at its
- * top (lib/base/os_posix.c: dladdr).  What the others need, strdup and so on, comes with it.
- */
-#define _GNU_SOURCE
-
 #ifdef HAFT_HIDDEN
 #include <haft/haft.h>
 #else

@@ -16,6 +16,7 @@
  */
 #include "concurrent/export/export_file.h"
 #include "concurrent/clock/registry.h"
+#include "concurrent/export/export_posix.h"
 #include "lib/base/os.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -125,10 +126,10 @@ static int lock_file(int file)
 
 static int try_names(const struct export_file *file)
 {
-    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const int flags = O_RDWR | O_CREAT | OS_O_NOFOLLOW | O_NONBLOCK | OS_O_CLOEXEC;
 
     os_mutex_lock(&files_lock);
-    held = openat(file->directory, file->locked, flags, OWNER_ONLY);
+    held = sys_openat(file->directory, file->locked, flags, OWNER_ONLY);
     const int error = held < 0 ? errno : lock_file(held);
 
     if (error != 0) {
@@ -151,7 +152,7 @@ static int lock_names(const struct export_file *file)
     }
     if (error == 0) {
         /* Whatever umask.  Where it fails, the next of this number may need another turn. */
-        fchmod(held, OWNER_ONLY);
+        sys_fchmod(held, OWNER_ONLY);
     }
     return error; /* ESTALE: a file system that counts no names? */
 }
@@ -176,12 +177,13 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
         return HAFT_NO_MEMORY;
     }
     memcpy(file->path, directory, file->directory_length);
-    file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    file->directory = open(directory, O_RDONLY | OS_O_DIRECTORY | OS_O_CLOEXEC);
     if (file->directory < 0 && (errno == EMFILE || errno == ENFILE)) {
         export_file_forget(file);
         return HAFT_NO_FILE; /* the directory may be as it should */
     }
-    if (file->directory < 0 || faccessat(file->directory, ".", W_OK | X_OK, AT_EACCESS) != 0) {
+    if (file->directory < 0 ||
+        sys_faccessat(file->directory, ".", W_OK | X_OK, OS_AT_EACCESS) != 0) {
         export_file_forget(file);
         return HAFT_BAD_DIRECTORY;
     }
@@ -198,8 +200,8 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
 
 void export_file_remove(struct export_file *file)
 {
-    unlinkat(file->directory, name_of(file), 0);
-    unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
+    sys_unlinkat(file->directory, name_of(file), 0);
+    sys_unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
     os_mutex_lock(&files_lock);
     release(&held);
     os_mutex_unlock(&files_lock);
@@ -224,11 +226,11 @@ static bool write_all(int file, const char *text, size_t length)
 
 static bool write_temporary(const struct export_file *file, const char *text, size_t length)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | OS_O_NOFOLLOW | OS_O_CLOEXEC;
 
-    unlinkat(file->directory, file->temporary, 0); /* of a process of this number that died */
+    sys_unlinkat(file->directory, file->temporary, 0); /* of a process of this number that died */
     os_mutex_lock(&files_lock);
-    const int opened = openat(file->directory, file->temporary, flags, OWNER_ONLY);
+    const int opened = sys_openat(file->directory, file->temporary, flags, OWNER_ONLY);
 
     being_written = opened;
     os_mutex_unlock(&files_lock);
@@ -236,7 +238,7 @@ static bool write_temporary(const struct export_file *file, const char *text, si
         return false;
     }
     const bool wrote =
-        fchmod(opened, OWNER_ONLY) == 0 && write_all(opened, text, length); /* whatever umask */
+        sys_fchmod(opened, OWNER_ONLY) == 0 && write_all(opened, text, length); /* whatever umask */
 
     os_mutex_lock(&files_lock);
     const bool closed = release(&being_written);
@@ -249,10 +251,10 @@ bool export_file_write(const struct export_file *file, const char *text, size_t 
 {
     const bool written =
         write_temporary(file, text, length) &&
-        renameat(file->directory, file->temporary, file->directory, name_of(file)) == 0;
+        sys_renameat(file->directory, file->temporary, file->directory, name_of(file)) == 0;
 
     if (!written) {
-        unlinkat(file->directory, file->temporary, 0);
+        sys_unlinkat(file->directory, file->temporary, 0);
     }
     return written;
 }

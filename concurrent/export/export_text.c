@@ -1,16 +1,13 @@
 /* The text of an export's file: JSON, one member a line. */
 #include "concurrent/export/export_text.h"
+#include "concurrent/export/export_posix.h"
 #include "concurrent/table/tables.h"
+#include "lib/base/os_posix.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-#ifndef CLOCK_BOOTTIME
-#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* macOS, FreeBSD 13 */
-#endif
 
 /* --- the process --- */
 
@@ -168,7 +165,7 @@ static uint64_t boot_time_ns(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
+    sys_clock_gettime(OS_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
@@ -188,7 +185,7 @@ static void put_head(FILE *out, const struct export_head *head)
 char *export_text(const struct export_head *head, size_t *length)
 {
     char *text = NULL;
-    FILE *out = open_memstream(&text, length);
+    FILE *out = sys_open_memstream(&text, length);
 
     if (out == NULL) {
         return NULL;

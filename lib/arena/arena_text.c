@@ -32,7 +32,9 @@ char *haft_arena_strdup(haft_arena *arena, const char *text)
 
 char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most)
 {
-    return copy_text(arena, text, strnlen(text, most));
+    const char *end = memchr(text, '\0', most);
+
+    return copy_text(arena, text, end != NULL ? (size_t)(end - text) : most);
 }
 
 /* --- formatted --- */

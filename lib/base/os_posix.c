@@ -6,14 +6,11 @@
  * Edges in this file.
  *   RETRY   whether a mutex is still all zero; the compare-and-swap decides
  */
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
-#endif
+#include "lib/base/os_posix.h"
 #include "lib/base/atomics.h"
 #include "lib/base/os.h"
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -71,8 +68,7 @@ void os_cancel_restore(int before)
 #include <sys/random.h>
 #include <sys/syscall.h>
 
-#define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
+#define MAP_FLAGS (MAP_PRIVATE | OS_MAP_FLAGS)
 
 /* The half of a word that counts up: the system waits for 32 bits. */
 static uintptr_t low_half(const void *word)
@@ -104,24 +100,24 @@ void os_wake_address(const void *word)
 /* A kernel that has no huge pages may refuse. */
 static void ask_for_small_pages(char *base, size_t size)
 {
-    madvise(base, size, MADV_NOHUGEPAGE);
+    sys_madvise(base, size, OS_MADV_NOHUGEPAGE);
 }
 
 void os_ask_for_huge_pages(char *base, size_t size)
 {
-    madvise(base, size, MADV_HUGEPAGE);
+    sys_madvise(base, size, OS_MADV_HUGEPAGE);
 }
 
 /* Memory that is locked stays. */
 bool os_discard(char *base, size_t size)
 {
-    return madvise(base, size, MADV_DONTNEED) == 0;
+    return sys_madvise(base, size, OS_MADV_DONTNEED) == 0;
 }
 
 /* Linux before 5.14 knows no such advice. */
 bool os_populate(char *base, size_t size)
 {
-    return madvise(base, size, POPULATE_WRITE) == 0 || errno != ENOMEM;
+    return sys_madvise(base, size, OS_MADV_POPULATE_WRITE) == 0 || errno != ENOMEM;
 }
 
 /* A filter of system calls may refuse. */
@@ -136,7 +132,7 @@ bool os_random(uint64_t *bits)
 
 uint64_t os_thread_number(void)
 {
-    return (uint64_t)syscall(SYS_gettid);
+    return (uint64_t)sys_call(SYS_gettid);
 }
 
 static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
@@ -185,13 +181,7 @@ void os_semaphore_wait(struct os_semaphore *semaphore)
 #include <pthread_np.h>
 #endif
 
-#ifndef MAP_ANONYMOUS
-#define MAP_ANONYMOUS MAP_ANON
-#endif
-#ifndef MAP_NORESERVE
-#define MAP_NORESERVE 0
-#endif
-#define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#define MAP_FLAGS (MAP_PRIVATE | OS_MAP_FLAGS)
 
 static void ask_for_small_pages(char *base, size_t size)
 {
@@ -233,7 +223,7 @@ void os_wake_address(const void *word)
 bool os_random(uint64_t *bits)
 {
     const int cancel = os_cancel_off();
-    const int error = getentropy(bits, sizeof *bits);
+    const int error = sys_getentropy(bits, sizeof *bits);
 
     os_cancel_restore(cancel);
     return error == 0;
@@ -417,7 +407,7 @@ void os_condition_open(struct os_condition *condition)
     pthread_condattr_t monotonic;
 
     pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    sys_condattr_setclock(&monotonic, OS_MONOTONIC);
     pthread_cond_init(condition_of(condition), &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
@@ -517,7 +507,7 @@ uint64_t os_now_ns(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    sys_clock_gettime(OS_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
@@ -535,16 +525,16 @@ void os_print(const char *line)
 }
 
 /* Tools count from where a library or program was linked to lie. */
-static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
+static uintptr_t offset_in(const sys_symbol *found, uintptr_t address)
 {
     return is_for_one_address(found->dli_fbase) ? address : address - (uintptr_t)found->dli_fbase;
 }
 
 bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
 {
-    Dl_info found;
+    sys_symbol found;
 
-    if (dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
+    if (sys_dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
         return false;
     }
     symbol->file = found.dli_fname;
@@ -566,7 +556,7 @@ void os_sleep(uint64_t ns)
     const struct timespec time = time_of(ns);
     const int cancel = os_cancel_off();
 
-    nanosleep(&time, NULL);
+    sys_nanosleep(&time, NULL);
     os_cancel_restore(cancel);
 }
 
@@ -585,16 +575,16 @@ static void *run_thread(void *arg)
 bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
 {
     pthread_t started;
-    sigset_t all;
-    sigset_t before;
+    sys_signals all;
+    sys_signals before;
 
     thread->run = run;
     thread->arg = arg;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sys_sigfillset(&all);
+    sys_sigmask(OS_SIG_SETMASK, &all, &before);
     const int error = pthread_create(&started, NULL, run_thread, thread);
 
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sys_sigmask(OS_SIG_SETMASK, &before, NULL);
     if (error == 0) {
         memcpy(thread->room, &started, sizeof started);
     }
