@@ -78,9 +78,10 @@ static uintptr_t low_half(const void *word)
 
 #ifdef SYS_futex
 typedef long futex_time; /* whatever time_t is */
+#define FUTEX SYS_futex
 #else
 typedef int64_t futex_time;
-#define SYS_futex SYS_futex_time64
+#define FUTEX SYS_futex_time64
 #endif
 #define WAIT_PRIVATE 128 /* FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE, of <linux/futex.h> */
 #define WAKE_PRIVATE 129
@@ -89,12 +90,12 @@ void os_wait_address(const void *word, uint64_t value, uint64_t ns)
 {
     const futex_time time[2] = {(futex_time)(ns / SECOND), (futex_time)(ns % SECOND)};
 
-    syscall(SYS_futex, low_half(word), WAIT_PRIVATE, (uint32_t)value, time, NULL, 0);
+    sys_call(FUTEX, low_half(word), WAIT_PRIVATE, (uint32_t)value, time, NULL, 0);
 }
 
 void os_wake_address(const void *word)
 {
-    syscall(SYS_futex, low_half(word), WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    sys_call(FUTEX, low_half(word), WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* A kernel that has no huge pages may refuse. */
