@@ -13,9 +13,6 @@
  *                           they are left out anyway
  *   -DHAFT_OS_BARE          for one thread without an operating system; no export either
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* strdup, dladdr, mmap's flags, syscall */
-#endif
 #include "haft.h"
 
 #if (defined(HAFT_OS_BARE) || defined(_WIN32)) && !defined(HAFT_WITHOUT_EXPORT)
@@ -46,7 +43,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -775,6 +771,145 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 }
 #endif /* HAFT_OS_BARE */
 
+/* lib/base/os_posix.h */
+
+/*
+ * POSIX's functions that system headers may hide: what a header declares is settled where a source
+ * reads it first, by the options of that source, and haft's may be a part of another one (unity
+ * builds, precompiled headers, strict C).  So on Linux they have names here of haft's own, for the
+ * symbols of the C library, and types and numbers of their own where those are hidden as well.
+ * Elsewhere headers show all by default, and the names are macros.
+ */
+
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <pthread.h>
+#else
+#include <dlfcn.h>
+#endif
+
+#ifdef __linux__
+
+/* The symbols that have the caller's struct timespec: 32-bit systems have two of each. */
+#if defined(_REDIR_TIME64) /* musl */
+#define CLOCK_GETTIME "__clock_gettime64"
+#define NANOSLEEP "__nanosleep_time64"
+#elif defined(__USE_TIME_BITS64) && __TIMESIZE == 32 /* glibc */
+#define CLOCK_GETTIME "__clock_gettime64"
+#define NANOSLEEP "__nanosleep64"
+#else
+#define CLOCK_GETTIME "clock_gettime"
+#define NANOSLEEP "nanosleep"
+#endif
+
+/* --- types --- */
+
+typedef struct sys_signals {
+    uint64_t bits[16]; /* as many as either C library has, or more */
+} sys_signals;
+
+#ifdef SIG_SETMASK
+_Static_assert(sizeof(sigset_t) <= sizeof(sys_signals), "a set of signals fits");
+#endif
+
+typedef struct sys_symbol { /* Dl_info */
+    const char *dli_fname;
+    void *dli_fbase;
+    const char *dli_sname;
+    void *dli_saddr;
+} sys_symbol;
+
+/* --- numbers --- */
+
+#define OS_MONOTONIC 1
+#define OS_BOOTTIME 7
+
+#if defined(SIG_SETMASK)
+#define OS_SIG_SETMASK SIG_SETMASK
+#elif defined(__mips__) || defined(__alpha__)
+#define OS_SIG_SETMASK 3
+#elif defined(__sparc__)
+#define OS_SIG_SETMASK 4
+#else
+#define OS_SIG_SETMASK 2
+#endif
+
+#if defined(MAP_ANONYMOUS) && defined(MAP_NORESERVE)
+#define OS_MAP_FLAGS (MAP_ANONYMOUS | MAP_NORESERVE)
+#elif defined(__mips__) || defined(__xtensa__)
+#define OS_MAP_FLAGS (0x800 | 0x400)
+#elif defined(__alpha__)
+#define OS_MAP_FLAGS (0x10 | 0x10000)
+#elif defined(__hppa__)
+#define OS_MAP_FLAGS (0x10 | 0x4000)
+#elif defined(__powerpc__) || defined(__sparc__)
+#define OS_MAP_FLAGS (0x20 | 0x40)
+#else
+#define OS_MAP_FLAGS (0x20 | 0x4000)
+#endif
+
+#ifdef __alpha__
+#define OS_MADV_DONTNEED 6
+#else
+#define OS_MADV_DONTNEED 4
+#endif
+#define OS_MADV_HUGEPAGE 14
+#define OS_MADV_NOHUGEPAGE 15
+#define OS_MADV_POPULATE_WRITE 23
+
+/* --- functions --- */
+
+int sys_clock_gettime(int clock, struct timespec *now) __asm__(CLOCK_GETTIME);
+int sys_nanosleep(const struct timespec *time, struct timespec *rest) __asm__(NANOSLEEP);
+int sys_condattr_setclock(pthread_condattr_t *attributes,
+                          int clock) __asm__("pthread_condattr_setclock");
+int sys_sigfillset(sys_signals *set) __asm__("sigfillset");
+int sys_sigmask(int how, const sys_signals *set, sys_signals *before) __asm__("pthread_sigmask");
+int sys_madvise(void *base, size_t size, int advice) __asm__("madvise");
+int sys_getentropy(void *bytes, size_t size) __asm__("getentropy");
+long sys_call(long number, ...) __asm__("syscall");
+int sys_dladdr(const void *address, sys_symbol *symbol) __asm__("dladdr");
+
+/* --- systems that hide nothing --- */
+
+#else
+#ifndef MAP_ANONYMOUS
+#define OS_MAP_ANONYMOUS MAP_ANON
+#else
+#define OS_MAP_ANONYMOUS MAP_ANONYMOUS
+#endif
+#ifdef MAP_NORESERVE
+#define OS_MAP_FLAGS (OS_MAP_ANONYMOUS | MAP_NORESERVE)
+#else
+#define OS_MAP_FLAGS OS_MAP_ANONYMOUS
+#endif
+#ifdef CLOCK_BOOTTIME
+#define OS_BOOTTIME CLOCK_BOOTTIME
+#else
+#define OS_BOOTTIME CLOCK_MONOTONIC /* macOS, FreeBSD 13 */
+#endif
+#define OS_MONOTONIC CLOCK_MONOTONIC
+#define OS_SIG_SETMASK SIG_SETMASK
+
+typedef sigset_t sys_signals;
+typedef Dl_info sys_symbol;
+
+#define sys_clock_gettime clock_gettime
+#define sys_nanosleep nanosleep
+#define sys_condattr_setclock pthread_condattr_setclock
+#define sys_sigfillset sigfillset
+#define sys_sigmask pthread_sigmask
+#define sys_getentropy getentropy
+#define sys_dladdr dladdr
+#endif
+#endif
+
 /*
  * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
  */
@@ -875,12 +1010,8 @@ typedef haft_atomic_u64 atomic_u64;
  * Edges in this file.
  *   RETRY   whether a mutex is still all zero; the compare-and-swap decides
  */
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* dladdr, mmap's flags, syscall */
-#endif
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -938,8 +1069,7 @@ HAFT_INTERNAL void os_cancel_restore(int before)
 #include <sys/random.h>
 #include <sys/syscall.h>
 
-#define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
+#define MAP_FLAGS (MAP_PRIVATE | OS_MAP_FLAGS)
 
 /* The half of a word that counts up: the system waits for 32 bits. */
 static uintptr_t low_half(const void *word)
@@ -949,9 +1079,10 @@ static uintptr_t low_half(const void *word)
 
 #ifdef SYS_futex
 typedef long futex_time; /* whatever time_t is */
+#define FUTEX SYS_futex
 #else
 typedef int64_t futex_time;
-#define SYS_futex SYS_futex_time64
+#define FUTEX SYS_futex_time64
 #endif
 #define WAIT_PRIVATE 128 /* FUTEX_WAIT_PRIVATE and FUTEX_WAKE_PRIVATE, of <linux/futex.h> */
 #define WAKE_PRIVATE 129
@@ -960,35 +1091,35 @@ HAFT_INTERNAL void os_wait_address(const void *word, uint64_t value, uint64_t ns
 {
     const futex_time time[2] = {(futex_time)(ns / SECOND), (futex_time)(ns % SECOND)};
 
-    syscall(SYS_futex, low_half(word), WAIT_PRIVATE, (uint32_t)value, time, NULL, 0);
+    sys_call(FUTEX, low_half(word), WAIT_PRIVATE, (uint32_t)value, time, NULL, 0);
 }
 
 HAFT_INTERNAL void os_wake_address(const void *word)
 {
-    syscall(SYS_futex, low_half(word), WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    sys_call(FUTEX, low_half(word), WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* A kernel that has no huge pages may refuse. */
 static void ask_for_small_pages(char *base, size_t size)
 {
-    madvise(base, size, MADV_NOHUGEPAGE);
+    sys_madvise(base, size, OS_MADV_NOHUGEPAGE);
 }
 
 HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
 {
-    madvise(base, size, MADV_HUGEPAGE);
+    sys_madvise(base, size, OS_MADV_HUGEPAGE);
 }
 
 /* Memory that is locked stays. */
 HAFT_INTERNAL bool os_discard(char *base, size_t size)
 {
-    return madvise(base, size, MADV_DONTNEED) == 0;
+    return sys_madvise(base, size, OS_MADV_DONTNEED) == 0;
 }
 
 /* Linux before 5.14 knows no such advice. */
 HAFT_INTERNAL bool os_populate(char *base, size_t size)
 {
-    return madvise(base, size, POPULATE_WRITE) == 0 || errno != ENOMEM;
+    return sys_madvise(base, size, OS_MADV_POPULATE_WRITE) == 0 || errno != ENOMEM;
 }
 
 /* A filter of system calls may refuse. */
@@ -1003,7 +1134,7 @@ HAFT_INTERNAL bool os_random(uint64_t *bits)
 
 HAFT_INTERNAL uint64_t os_thread_number(void)
 {
-    return (uint64_t)syscall(SYS_gettid);
+    return (uint64_t)sys_call(SYS_gettid);
 }
 
 static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
@@ -1052,13 +1183,7 @@ HAFT_INTERNAL void os_semaphore_wait(struct os_semaphore *semaphore)
 #include <pthread_np.h>
 #endif
 
-#ifndef MAP_ANONYMOUS
-#define MAP_ANONYMOUS MAP_ANON
-#endif
-#ifndef MAP_NORESERVE
-#define MAP_NORESERVE 0
-#endif
-#define MAP_FLAGS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+#define MAP_FLAGS (MAP_PRIVATE | OS_MAP_FLAGS)
 
 static void ask_for_small_pages(char *base, size_t size)
 {
@@ -1100,7 +1225,7 @@ HAFT_INTERNAL void os_wake_address(const void *word)
 HAFT_INTERNAL bool os_random(uint64_t *bits)
 {
     const int cancel = os_cancel_off();
-    const int error = getentropy(bits, sizeof *bits);
+    const int error = sys_getentropy(bits, sizeof *bits);
 
     os_cancel_restore(cancel);
     return error == 0;
@@ -1285,7 +1410,7 @@ HAFT_INTERNAL void os_condition_open(struct os_condition *condition)
     pthread_condattr_t monotonic;
 
     pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    sys_condattr_setclock(&monotonic, OS_MONOTONIC);
     pthread_cond_init(condition_of(condition), &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
@@ -1386,7 +1511,7 @@ HAFT_INTERNAL uint64_t os_now_ns(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    sys_clock_gettime(OS_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
@@ -1404,16 +1529,16 @@ HAFT_INTERNAL void os_print(const char *line)
 }
 
 /* Tools count from where a library or program was linked to lie. */
-static uintptr_t offset_in(const Dl_info *found, uintptr_t address)
+static uintptr_t offset_in(const sys_symbol *found, uintptr_t address)
 {
     return is_for_one_address(found->dli_fbase) ? address : address - (uintptr_t)found->dli_fbase;
 }
 
 HAFT_INTERNAL bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
 {
-    Dl_info found;
+    sys_symbol found;
 
-    if (dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
+    if (sys_dladdr((void *)address, &found) == 0 || found.dli_fname == NULL) {
         return false;
     }
     symbol->file = found.dli_fname;
@@ -1435,7 +1560,7 @@ HAFT_INTERNAL void os_sleep(uint64_t ns)
     const struct timespec time = time_of(ns);
     const int cancel = os_cancel_off();
 
-    nanosleep(&time, NULL);
+    sys_nanosleep(&time, NULL);
     os_cancel_restore(cancel);
 }
 
@@ -1454,16 +1579,16 @@ static void *run_thread(void *arg)
 HAFT_INTERNAL bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
 {
     pthread_t started;
-    sigset_t all;
-    sigset_t before;
+    sys_signals all;
+    sys_signals before;
 
     thread->run = run;
     thread->arg = arg;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sys_sigfillset(&all);
+    sys_sigmask(OS_SIG_SETMASK, &all, &before);
     const int error = pthread_create(&started, NULL, run_thread, thread);
 
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sys_sigmask(OS_SIG_SETMASK, &before, NULL);
     if (error == 0) {
         memcpy(thread->room, &started, sizeof started);
     }
@@ -10282,7 +10407,9 @@ char *haft_arena_strdup(haft_arena *arena, const char *text)
 
 char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most)
 {
-    return copy_text(arena, text, strnlen(text, most));
+    const char *end = memchr(text, '\0', most);
+
+    return copy_text(arena, text, end != NULL ? (size_t)(end - text) : most);
 }
 
 /* --- formatted --- */
@@ -22589,6 +22716,52 @@ void haft_export_close(haft_export *opened)
 #endif /* HAFT_WITHOUT_EXPORT */
 
 #ifndef HAFT_WITHOUT_EXPORT
+/* concurrent/export/export_posix.h */
+
+/* The export's functions of POSIX that system headers may hide: see lib/base/os_posix.h. */
+
+#ifdef __linux__
+#define OS_AT_EACCESS 0x200
+
+#ifdef O_CLOEXEC
+#define OS_O_CLOEXEC O_CLOEXEC
+#else
+#define OS_O_CLOEXEC __O_CLOEXEC /* glibc has these always */
+#endif
+#ifdef O_NOFOLLOW
+#define OS_O_NOFOLLOW O_NOFOLLOW
+#else
+#define OS_O_NOFOLLOW __O_NOFOLLOW
+#endif
+#ifdef O_DIRECTORY
+#define OS_O_DIRECTORY O_DIRECTORY
+#else
+#define OS_O_DIRECTORY __O_DIRECTORY
+#endif
+
+int sys_openat(int directory, const char *path, int flags, ...) __asm__("openat");
+int sys_faccessat(int directory, const char *path, int mode, int flags) __asm__("faccessat");
+int sys_fchmod(int file, mode_t mode) __asm__("fchmod");
+int sys_unlinkat(int directory, const char *path, int flags) __asm__("unlinkat");
+int sys_renameat(int from, const char *path, int to, const char *new_path) __asm__("renameat");
+FILE *sys_open_memstream(char **text, size_t *length) __asm__("open_memstream");
+
+#else
+#define OS_AT_EACCESS AT_EACCESS
+#define OS_O_CLOEXEC O_CLOEXEC
+#define OS_O_NOFOLLOW O_NOFOLLOW
+#define OS_O_DIRECTORY O_DIRECTORY
+
+#define sys_openat openat
+#define sys_faccessat faccessat
+#define sys_fchmod fchmod
+#define sys_unlinkat unlinkat
+#define sys_renameat renameat
+#define sys_open_memstream open_memstream
+#endif
+#endif /* HAFT_WITHOUT_EXPORT */
+
+#ifndef HAFT_WITHOUT_EXPORT
 /* concurrent/export/export_file.c */
 
 /*
@@ -22706,10 +22879,10 @@ static int lock_file(int file)
 
 static int try_names(const struct export_file *file)
 {
-    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const int flags = O_RDWR | O_CREAT | OS_O_NOFOLLOW | O_NONBLOCK | OS_O_CLOEXEC;
 
     os_mutex_lock(&files_lock);
-    held = openat(file->directory, file->locked, flags, OWNER_ONLY);
+    held = sys_openat(file->directory, file->locked, flags, OWNER_ONLY);
     const int error = held < 0 ? errno : lock_file(held);
 
     if (error != 0) {
@@ -22732,7 +22905,7 @@ static int lock_names(const struct export_file *file)
     }
     if (error == 0) {
         /* Whatever umask.  Where it fails, the next of this number may need another turn. */
-        fchmod(held, OWNER_ONLY);
+        sys_fchmod(held, OWNER_ONLY);
     }
     return error; /* ESTALE: a file system that counts no names? */
 }
@@ -22758,12 +22931,13 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
         return HAFT_NO_MEMORY;
     }
     memcpy(file->path, directory, file->directory_length);
-    file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    file->directory = open(directory, O_RDONLY | OS_O_DIRECTORY | OS_O_CLOEXEC);
     if (file->directory < 0 && (errno == EMFILE || errno == ENFILE)) {
         export_file_forget(file);
         return HAFT_NO_FILE; /* the directory may be as it should */
     }
-    if (file->directory < 0 || faccessat(file->directory, ".", W_OK | X_OK, AT_EACCESS) != 0) {
+    if (file->directory < 0 ||
+        sys_faccessat(file->directory, ".", W_OK | X_OK, OS_AT_EACCESS) != 0) {
         export_file_forget(file);
         return HAFT_BAD_DIRECTORY;
     }
@@ -22780,8 +22954,8 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
 
 HAFT_INTERNAL void export_file_remove(struct export_file *file)
 {
-    unlinkat(file->directory, name_of(file), 0);
-    unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
+    sys_unlinkat(file->directory, name_of(file), 0);
+    sys_unlinkat(file->directory, file->locked, 0); /* last: the names are others' from now on */
     os_mutex_lock(&files_lock);
     release(&held);
     os_mutex_unlock(&files_lock);
@@ -22806,11 +22980,11 @@ static bool write_all(int file, const char *text, size_t length)
 
 static bool write_temporary(const struct export_file *file, const char *text, size_t length)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | OS_O_NOFOLLOW | OS_O_CLOEXEC;
 
-    unlinkat(file->directory, file->temporary, 0); /* of a process of this number that died */
+    sys_unlinkat(file->directory, file->temporary, 0); /* of a process of this number that died */
     os_mutex_lock(&files_lock);
-    const int opened = openat(file->directory, file->temporary, flags, OWNER_ONLY);
+    const int opened = sys_openat(file->directory, file->temporary, flags, OWNER_ONLY);
 
     being_written = opened;
     os_mutex_unlock(&files_lock);
@@ -22818,7 +22992,7 @@ static bool write_temporary(const struct export_file *file, const char *text, si
         return false;
     }
     const bool wrote =
-        fchmod(opened, OWNER_ONLY) == 0 && write_all(opened, text, length); /* whatever umask */
+        sys_fchmod(opened, OWNER_ONLY) == 0 && write_all(opened, text, length); /* whatever umask */
 
     os_mutex_lock(&files_lock);
     const bool closed = release(&being_written);
@@ -22832,10 +23006,10 @@ bool export_file_write(const struct export_file *file, const char *text, size_t 
 {
     const bool written =
         write_temporary(file, text, length) &&
-        renameat(file->directory, file->temporary, file->directory, name_of(file)) == 0;
+        sys_renameat(file->directory, file->temporary, file->directory, name_of(file)) == 0;
 
     if (!written) {
-        unlinkat(file->directory, file->temporary, 0);
+        sys_unlinkat(file->directory, file->temporary, 0);
     }
     return written;
 }
@@ -22845,10 +23019,6 @@ bool export_file_write(const struct export_file *file, const char *text, size_t 
 /* concurrent/export/export_text.c */
 
 /* The text of an export's file: JSON, one member a line. */
-
-#ifndef CLOCK_BOOTTIME
-#define CLOCK_BOOTTIME CLOCK_MONOTONIC /* macOS, FreeBSD 13 */
-#endif
 
 /* --- the process --- */
 
@@ -23006,7 +23176,7 @@ static uint64_t boot_time_ns(void)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
+    sys_clock_gettime(OS_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
@@ -23026,7 +23196,7 @@ static void put_head(FILE *out, const struct export_head *head)
 HAFT_INTERNAL char *export_text(const struct export_head *head, size_t *length)
 {
     char *text = NULL;
-    FILE *out = open_memstream(&text, length);
+    FILE *out = sys_open_memstream(&text, length);
 
     if (out == NULL) {
         return NULL;
