@@ -81,23 +81,11 @@ static void destroyed(void *object, haft_id id, void *arg)
     }
 }
 
-static void filled(const haft_fill *fill, void *arg)
-{
-    (void)arg;
-    note(playing, fill->in_use + 1000);
-}
-
 /* --- opening --- */
-
-static uint64_t draw_warning(uint64_t *chance, uint64_t capacity)
-{
-    return exact_draw(chance) % 3 == 0 ? 1 + exact_draw(chance) % capacity : 0;
-}
 
 static void open_local(struct subject *subject, uint64_t *chance, uint64_t capacity)
 {
     const bool is_fifo = exact_draw(chance) % 2 == 0;
-    const uint64_t warn_at = draw_warning(chance, capacity);
     const haft_local_options options = {
         .capacity = capacity,
         .object_size = sizeof(struct body),
@@ -105,8 +93,6 @@ static void open_local(struct subject *subject, uint64_t *chance, uint64_t capac
         .layout = subject->layout,
         .tag = exact_draw(chance) % 2,
         .first_generation = 1 + exact_draw(chance) % 3,
-        .warn_at = warn_at,
-        .on_fill = warn_at != 0 ? filled : NULL,
         .sites = exact_draw(chance) % 8 == 0,
         .reuse = is_fifo ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
         .min_free = is_fifo ? exact_draw(chance) % 20 : 0,
@@ -121,15 +107,12 @@ static void open_local(struct subject *subject, uint64_t *chance, uint64_t capac
 
 static void open_packed(struct subject *subject, uint64_t *chance, uint64_t capacity)
 {
-    const uint64_t warn_at = draw_warning(chance, capacity);
     const haft_packed_options options = {
         .capacity = capacity,
         .object_size = sizeof(struct body),
         .layout = subject->layout,
         .tag = exact_draw(chance) % 2,
         .first_generation = 1 + exact_draw(chance) % 3,
-        .warn_at = warn_at,
-        .on_fill = warn_at != 0 ? filled : NULL,
         .growth_step = exact_draw(chance) % 3 * 16,
         .keep_order = exact_draw(chance) % 2 == 0,
         .on_destroy = subject->destroys ? destroyed : NULL,

@@ -65,12 +65,6 @@ static uint64_t next_option(const uint8_t **data)
     return is_left_out ? 0 : number;
 }
 
-static void on_fill(const haft_fill *fill, void *arg)
-{
-    (void)arg;
-    must(fill->in_use <= fill->capacity + 1, "warned of more than there is");
-}
-
 /* The numbers, each nine bytes.  What is a size_t is cut to its width, for the contract as well. */
 static void read_numbers(const uint8_t *data, struct values *values)
 {
@@ -81,7 +75,7 @@ static void read_numbers(const uint8_t *data, struct values *values)
     values->first_generation = next_option(&data);
     values->min_free = next_option(&data);
     values->restore_range = next_option(&data);
-    values->warn_at = next_option(&data);
+    next_option(&data); /* of an option that is gone */
     values->block_size = (size_t)next_option(&data);
     values->max_block_size = (size_t)next_option(&data);
     values->buffer_size = (size_t)next_option(&data);
@@ -98,7 +92,6 @@ static struct values values_from(const uint8_t *data)
         .pins = flags[0] & 16,
         .growth_step = flags[0] & 32 ? 0 : flags[1],
         .has_pinned_type = flags[2] & 1,
-        .on_fill = flags[2] & 2 ? on_fill : NULL,
         .random_first_generation = flags[2] & 4,
         .gives_flavour = flags[2] & 8,
         .clock = flags[2] >> 4 & 7,
@@ -186,9 +179,6 @@ static bool is_other_to_blame(const struct values *values, haft_status status, u
                (values->reuse != HAFT_REUSE_FIFO || values->min_free > most - values->capacity);
     case HAFT_BAD_RESTORE_RANGE:
         return values->capacity > most || values->restore_range > most - values->capacity;
-    case HAFT_BAD_WARN_AT:
-        return values->warn_at > values->capacity ||
-               (values->warn_at != 0) != (values->on_fill != NULL);
     case HAFT_BAD_WAITING_BYTES:
         return values->waiting_bytes != 0 && values->waiting_bytes < stride_of(values);
     default:
@@ -260,8 +250,6 @@ static uint64_t try_local(const struct values *values)
         .tag = values->tag,
         .first_generation = values->first_generation,
         .random_first_generation = values->random_first_generation,
-        .warn_at = values->warn_at,
-        .on_fill = values->on_fill,
         .reuse = (haft_local_reuse)values->reuse,
         .min_free = values->min_free,
         .wrap = values->wrap,
@@ -301,8 +289,6 @@ static uint64_t try_packed(const struct values *values)
         .tag = values->tag,
         .first_generation = values->first_generation,
         .random_first_generation = values->random_first_generation,
-        .warn_at = values->warn_at,
-        .on_fill = values->on_fill,
         .keep_order = values->keep_order,
         .growth_step = is_affordable(values) ? values->growth_step : 0,
     };
@@ -361,8 +347,6 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
         .tag = values->tag,
         .first_generation = values->first_generation,
         .random_first_generation = values->random_first_generation,
-        .warn_at = values->warn_at,
-        .on_fill = values->on_fill,
         .wrap = values->wrap,
         .pins = values->pins,
         .restore_range = values->restore_range,

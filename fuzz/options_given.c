@@ -58,8 +58,6 @@ static haft_local_options local_options(const struct values *values)
         .tag = values->tag,
         .first_generation = values->first_generation,
         .random_first_generation = values->random_first_generation,
-        .warn_at = values->warn_at,
-        .on_fill = values->on_fill,
         .sites = values->never_wait,
         .reuse = (haft_local_reuse)values->reuse,
         .min_free = values->min_free,
@@ -119,8 +117,6 @@ static void try_given_local(const struct values *values)
     if (footprint.bytes <= MOST_GIVEN) {
         struct memory memory = take_memory(footprint.bytes);
 
-        options.on_fill = NULL;
-        options.warn_at = 0;
         MUST_NEED_ALL(haft_local_open(&options, &local), options, memory, local);
         fill_local(local);
         free(memory.block);
@@ -139,8 +135,6 @@ static haft_table_options table_options(const struct values *values)
         .tag = values->tag,
         .first_generation = values->first_generation,
         .random_first_generation = values->random_first_generation,
-        .warn_at = values->warn_at,
-        .on_fill = values->on_fill,
         .sites = values->keep_order,
         .wrap = values->wrap,
         .pins = values->pins,
@@ -213,8 +207,6 @@ static void try_given_table(const struct values *values)
     if (said == HAFT_OK && footprint.bytes <= MOST_GIVEN) {
         struct memory memory = take_memory(footprint.bytes);
 
-        options.on_fill = NULL;
-        options.warn_at = 0;
         MUST_NEED_ALL(haft_table_open(domain, &options, &table), options, memory, table);
         use_given_table(table, values->workers);
         free(memory.block);

@@ -101,12 +101,6 @@ static void joint_ends(void *object, haft_id id, void *arg)
     }
 }
 
-static void filled(const haft_fill *fill, void *arg)
-{
-    (void)arg;
-    note(playing, fill->in_use + 1000);
-}
-
 /* --- opening --- */
 
 static struct table open_table(enum kind kind, uint64_t options)
@@ -115,13 +109,10 @@ static struct table open_table(enum kind kind, uint64_t options)
     const haft_layout many = {16, 16, 1, 0};
     const bool is_fifo = options & 1;
     const uint64_t capacity = options >> 8 & 15 ? 1 + (options >> 12) % 40 : 4000;
-    const uint64_t warn_at = options & 2 ? 1 + (options >> 20) % capacity : 0;
     const haft_local_options local = {
         .capacity = capacity,
         .object_size = sizeof(struct thing),
         .layout = options & 4 ? few : many,
-        .warn_at = warn_at,
-        .on_fill = warn_at != 0 ? filled : NULL,
         .reuse = is_fifo ? HAFT_REUSE_FIFO : HAFT_REUSE_LIFO,
         .min_free = is_fifo ? (options >> 28) % 8 : 0,
         .wrap = options & 8,
@@ -131,8 +122,6 @@ static struct table open_table(enum kind kind, uint64_t options)
         .capacity = capacity,
         .object_size = sizeof(struct thing),
         .layout = local.layout,
-        .warn_at = warn_at,
-        .on_fill = local.on_fill,
         .keep_order = is_fifo,
         .on_destroy = local.on_destroy,
     };

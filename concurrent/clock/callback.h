@@ -12,7 +12,7 @@
 
 bool callback_is_running(void);
 
-/* Around each call of on_reclaim, on_fill and on_stall; not within one another. */
+/* Around each call of on_reclaim and on_stall; not within one another. */
 void callback_begin(void);
 void callback_end(void);
 

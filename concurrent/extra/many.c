@@ -98,14 +98,12 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     const char *bytes = objects;
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct supply found;
+    uint32_t found;
     const void *caller = CALLER;
 
     while (done < count && (status = supply_find(worker, count - done, &found)) == HAFT_OK) {
-        insert_found(worker, found.count, caller, bytes != NULL ? bytes + done * size : NULL,
-                     ids + done);
-        done += found.count;
-        supply_used(worker, &found);
+        insert_found(worker, found, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
+        done += found;
     }
     if (why != NULL) {
         *why = status;

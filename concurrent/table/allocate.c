@@ -15,15 +15,12 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* Take a slot.  supply->is_new: the filling batch was filled for it. */
-static haft_status take_index(haft_worker *worker, uint64_t *index, struct supply *supply)
+/* Take a slot. */
+static haft_status take_index(haft_worker *worker, uint64_t *index)
 {
-    haft_status status = HAFT_OK;
+    uint32_t count;
+    const haft_status status = supply_find(worker, 1, &count);
 
-    *supply = (struct supply){.count = 1, .is_new = false};
-    if (hand_filling_count(worker) == 0) {
-        status = supply_find(worker, 1, supply);
-    }
     if (status == HAFT_OK) {
         *index = *hand_next(worker);
         hand_take(worker, 1);
@@ -35,19 +32,15 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
 {
     const struct slots *slots = &worker->table->slots;
     uint64_t index;
-    struct supply supply;
-    const haft_status status = take_index(worker, &index, &supply);
+    const haft_status status = take_index(worker, &index);
 
     if (status != HAFT_OK) {
         return status;
     }
-    haft_id reserved;
-    atomic_u64 *word = life_reserve(slots, index, &reserved);
+    atomic_u64 *word = life_reserve(slots, index, id);
 
     sites_note_birth(&slots->sites, index, caller);
     tally(&worker->counters.reserved, 1);
-    supply_used(worker, &supply); /* on_fill may insert, into the caller's variables as well */
-    *id = reserved;
     if (object != NULL) {
         *object = slots_object(word);
     }

@@ -50,7 +50,7 @@ struct batch *reclaim_destination(const haft_table *table);
 
 /*
  * Inside a callback: a search has found nothing.  The call takes a due batch of the table back when
- * the callback's batch is done; nothing in a callback outside a take-back (on_fill).  `worker`:
+ * the callback's batch is done; nothing in a callback outside a take-back (on_stall).  `worker`:
  * NULL if it is a borrowed one.
  */
 void reclaim_later(const haft_table *table, haft_worker *worker);

@@ -31,7 +31,6 @@ void retire_batch(haft_worker *worker, struct batch *batch)
     worker->backlog.retired += batch->count;
     remember(&worker->backlog, ticket);
     shelf_wait(worker, batch);
-    stats_look_at_low(worker->table);
 }
 
 void retire_open(haft_worker *worker)

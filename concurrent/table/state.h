@@ -164,9 +164,6 @@ struct suppliers {
 
     /* supply_shortage(). */
     haft_status (*shortage)(haft_worker *worker, haft_status fresh);
-
-    /* Objects are counted, the first of a newly filled batch among them; NULL: no on_fill. */
-    void (*look_at_fill)(haft_table *table);
 };
 
 struct haft_table {

@@ -5,11 +5,10 @@
  *   TALLY   tally (release) -> count_begun (acquire), life_uncount (release) -> count_restored
  *           (acquire)   frees before insertions into their slots; the count of a restored object's
  *           free, before the object is no longer counted as restored
- *   COUNT   each number alone; fewest_lives and most_lives choose the order of the reads
+ *   COUNT   each number alone; fewest_lives chooses the order of the reads
  *   RETRY   the budget, as a number
  */
 #include "concurrent/table/stats.h"
-#include "concurrent/clock/callback.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/roster.h"
 #include <haft/diagnose.h>
@@ -197,20 +196,6 @@ static struct lives fewest_lives(const haft_table *table)
     return lives;
 }
 
-/*
- * No fewer than at some moment: the other way round.  x86 keeps the order of these loads.  C11 does
- * not, since frees would pay for it: elsewhere on_fill may be allowed again too early.
- */
-static struct lives most_lives(const haft_table *table)
-{
-    struct lives lives;
-
-    count_ended(&lives, table);
-    count_restored(&lives, table);
-    count_begun(&lives, table);
-    return lives;
-}
-
 /* Extents are read first: slots that are drawn meanwhile count as used. */
 uint64_t stats_idle(const haft_table *table)
 {
@@ -246,51 +231,6 @@ void stats_correct(haft_table *table, const struct stock *found)
     correct(&counters->reclaimed, counted.retired + missing, found->retired); /* is subtracted */
     correct(&counters->exhausted, found->exhausted + found->restore_exhausted, counted.exhausted);
     correct(&counters->restore_first_used, found->restore_first_used, sums.restore_first_used);
-}
-
-/* As haft_fill counts them. */
-static uint64_t in_use(const struct lives *lives)
-{
-    return taken(lives) + exhausted(lives);
-}
-
-static uint64_t most_in_use(const haft_table *table)
-{
-    const struct lives lives = most_lives(table);
-
-    return in_use(&lives);
-}
-
-void stats_look_at_fill(haft_table *table)
-{
-    struct fill *fill = &table->slots.fill;
-
-    if (callback_is_running()) {
-        return;
-    }
-    uint64_t seen = fill_seen(fill);
-
-    if (fill_has_warned(seen)) {
-        if (!fill_look_at_low(fill, seen, most_in_use(table) - 1)) {
-            return;
-        }
-        seen++;
-    }
-    const struct lives lives = fewest_lives(table);
-
-    callback_begin();
-    fill_look(fill, seen, table->name, in_use(&lives), table->capacity);
-    callback_end();
-}
-
-void stats_look_at_low(haft_table *table)
-{
-    struct fill *fill = &table->slots.fill;
-    const uint64_t seen = fill_seen(fill);
-
-    if (fill_has_warned(seen)) {
-        fill_look_at_low(fill, seen, most_in_use(table));
-    }
 }
 
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)

@@ -6,13 +6,6 @@
 
 #include "concurrent/table/state.h"
 
-/* In a table with on_fill, after an object was counted: on_fill, if it is time.  Nothing inside a
- * callback. */
-void stats_look_at_fill(haft_table *table);
-
-/* In any table, after objects were freed: whether it may call on_fill again. */
-void stats_look_at_low(haft_table *table);
-
 /* The counts that a walk over all slots has found. */
 struct stock {
     uint64_t live;

@@ -306,5 +306,4 @@ void suppliers_choose(haft_table *table)
     *next = NULL;
     suppliers->shortage = calls_back ? shortage_with_on_reclaim : shortage;
     suppliers->take_back = calls_back ? take_back_due : NULL;
-    suppliers->look_at_fill = table->slots.fill.warn_at != 0 ? stats_look_at_fill : NULL;
 }

@@ -55,15 +55,14 @@ static haft_status search_slots(haft_worker *worker)
     return status;
 }
 
-haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply)
+haft_status supply_find(haft_worker *worker, uint64_t most, uint32_t *count)
 {
-    supply->is_new = hand_filling_count(worker) == 0;
-    const haft_status status = supply->is_new ? search_slots(worker) : HAFT_OK;
+    const haft_status status = hand_filling_count(worker) == 0 ? search_slots(worker) : HAFT_OK;
 
     if (status == HAFT_OK) {
         const uint32_t found = hand_filling_count(worker);
 
-        supply->count = most < found ? (uint32_t)most : found;
+        *count = most < found ? (uint32_t)most : found;
     }
     return status;
 }

@@ -323,13 +323,12 @@ class Threads(Opened):
                 self.cross(call)
 
     def test_a_callback_is_called(self):
-        filled = []
-        with self.domain.table(capacity=10, warn_at=2, on_fill=lambda *said: filled.append(said)) as table:
+        reclaimed = []
+        with self.domain.table(capacity=10, on_reclaim=lambda *said: reclaimed.append(said)) as table:
             with table.worker() as worker:
-                for _ in range(3):
-                    worker.insert()
+                worker.free(worker.insert())
                 worker.flush()
-        self.assertTrue(filled)
+        self.assertTrue(reclaimed)
 
 
 class Documentation(unittest.TestCase):

@@ -2,7 +2,6 @@
  * haft/diagnose.h - what is wrong with an id or a table, for programs and for people.
  *
  *   haft_require(), on_bad_access                 ids that must be live
- *   warn_at, on_fill                              a warning before a table is full
  *   sites, on_leak                                where objects were allocated and freed
  *   haft_table_explain(), haft_diagnose_format()  answers in words
  *
@@ -113,37 +112,6 @@ HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, ha
     return __builtin_expect(object != NULL, 1) ? object
                                                : haft_local_require_failed(local, id, view.base);
 }
-
-/* --- a warning before a table is full: the options warn_at and on_fill --- */
-
-typedef struct haft_fill {
-    const char *table; /* its name */
-    uint64_t in_use;   /* objects live or reserved, and slots that are exhausted */
-    uint64_t capacity;
-} haft_fill;
-
-/*
- * on_fill: called when `warn_at` or more are in use, by the thread whose call finds that; and not
- * again before they have fallen to warn_at less an eighth of it (rounded up).  The tables say when
- * they look; in a shared one the count is off by no more than the calls that other threads make
- * meanwhile.  `fill` lasts until it returns.
- *
- * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
- * What the insertion or reservation that calls it gives back is written afterwards, except for the
- * ids of haft_insert_many().  In a shared table what waits or
- * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill may do what its
- * on_destroy may, and a packed table's what its other callbacks may.  It is called neither within
- * itself nor inside another callback of a shared table.
- *
- * So a local table may be cleared when it is nearly full.  There, a reservation that calls on_fill
- * counts in `in_use`, and is made when on_fill returns: before, its id is as one that was never
- * issued, and no call gives it up or takes its slot.  An object that calls on_fill is live already:
- * if on_fill frees it, the insertion answers HAFT_OK with an id that is stale.
- *
- * In a shared table the slot for which a call looks at the fill is reserved meanwhile, and its
- * object becomes live when on_fill has returned; the objects of haft_insert_many() are live.
- */
-typedef void haft_on_fill(const haft_fill *fill, void *arg);
 
 /* --- where objects were allocated and freed: for finding leaks and stale ids --- */
 

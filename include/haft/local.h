@@ -53,10 +53,7 @@ typedef enum haft_local_reuse {
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
-/*
- * on_fill is called when the call that reaches warn_at has changed the table, before that call
- * writes its results (haft/diagnose.h); on_bad_access also while the table is shared.
- */
+/* on_bad_access is called also while the table is shared. */
 typedef struct haft_local_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
 
@@ -105,7 +102,7 @@ typedef struct haft_local_options {
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE, HAFT_BAD_WARN_AT
+ *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
@@ -270,9 +267,8 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
  * (with `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may
  * stay.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_USE while a slot is reserved, except
- *           by the call that runs on_fill (haft/diagnose.h).  So a constructor of C++ cannot clear
- *           the table that its object is made in.
+ * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_USE while a slot is reserved.  So a
+ *           constructor of C++ cannot clear the table that its object is made in.
  * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).
  */

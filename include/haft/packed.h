@@ -65,9 +65,7 @@ typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 
 /*
  * The objects stand object_size apart, the first one at a multiple of the largest power of two in
- * that, up to 4096: where it is a C type's size, they are aligned for that type.  on_fill is called
- * when the insertion that reaches warn_at has changed the table, before it writes its result
- * (haft/diagnose.h).
+ * that, up to 4096: where it is a C type's size, they are aligned for that type.
  */
 typedef struct haft_packed_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -118,8 +116,8 @@ typedef struct haft_dense_view {
  *
  * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_WARN_AT   the option of that name
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
+ *                                the option of that name
  *             HAFT_NO_MEMORY     no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1), and O(growth_step) memory that is touched.

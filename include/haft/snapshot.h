@@ -201,8 +201,8 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
- * included.  It must have been opened with the same options; name, callbacks, allocator, sites,
- * warn_at and huge_pages may differ, and the options that the top of this file names; will_share
+ * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
+ * huge_pages may differ, and the options that the top of this file names; will_share
  * may where it adds no slots (haft/local.h).
  * Given memory, and slots of up to 128 KiB, are not in pages that a trim releases: a file of a
  * table with such pages loads into a table with such pages alone, and one of a table without into

@@ -15,7 +15,7 @@
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
  * read sections" means that it holds none.
  *
- * Progress and cost leave out what a call may run besides: on_reclaim; on_fill; on_stall, or the
+ * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the
  * line on stderr in its place; and system calls for memory (strict overcommit).
  *
  * Contents:
@@ -88,15 +88,6 @@ typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *a
  * capacity: the table holds at least this many objects.  Slots that workers hold back come from
  * beyond it: leave an eighth of the index range free, or 4,096 slots; else the table works, but
  * every call is a shared operation.
- *
- * warn_at: a worker looks at the fill when an object in the first slot of a new batch has been
- * counted; calls without a worker look each time; no call looks inside a callback.  So on_fill is
- * called no earlier than when warn_at objects are in use, and no later than when every open worker
- * has used up a batch after that, begun outside callbacks: at most 128 slots, fewer in tables below
- * 4,096.  A worker looks
- * whether the fill has fallen as well when it hands on a batch of freed slots: a fall that lasts
- * for fewer frees than a batch for each open worker may pass unseen, and then brings no further
- * warning.  Restored objects do not count.
  */
 typedef struct haft_table_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -162,7 +153,7 @@ typedef struct haft_table_stats {
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT, HAFT_BAD_WAITING_BYTES
+ *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WAITING_BYTES
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).

@@ -75,7 +75,6 @@ static const struct {
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
     [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
                                 "restore_range: with the capacity at most 2^index_bits - 4"},
-    [HAFT_BAD_WARN_AT] = {"HAFT_BAD_WARN_AT", "warn_at: at most the capacity, and with on_fill"},
     [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",
                                 "waiting_bytes: at least one slot, object and overhead, or 0"},
     [HAFT_BAD_FOREIGN_CLOCK] =

@@ -255,25 +255,6 @@ static haft_status take_slot(haft_local *local, uint64_t *index)
     return HAFT_OK;
 }
 
-void local_look_at_fill(haft_local *local)
-{
-    const bool outer = local->in_callback;
-
-    if (local->slots.fill.warn_at != 0) {
-        local->in_callback = true;
-        fill_look_alone(&local->slots.fill, local->name, local->capacity - local_available(local),
-                        local->capacity);
-        local->in_callback = outer;
-    }
-}
-
-void local_look_at_fill_reserved(haft_local *local)
-{
-    local->retired++;
-    local_look_at_fill(local);
-    local->retired--;
-}
-
 static haft_status reserve(haft_local *local, haft_id *id, void **object, const void *caller)
 {
     const struct word_format *format = &local->slots.format;
@@ -297,16 +278,11 @@ static haft_status reserve(haft_local *local, haft_id *id, void **object, const 
 
 haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
 {
-    haft_id reserved;
     void *bytes;
-    const haft_status status = reserve(local, &reserved, &bytes, CALLER);
+    const haft_status status = reserve(local, id, &bytes, CALLER);
 
-    if (status == HAFT_OK) {
-        local_look_at_fill_reserved(local); /* on_fill may write to the caller's variables */
-        *id = reserved;
-        if (object != NULL) {
-            *object = bytes;
-        }
+    if (status == HAFT_OK && object != NULL) {
+        *object = bytes;
     }
     return status;
 }
@@ -331,14 +307,13 @@ void haft_local_publish(haft_local *local, haft_id id)
 static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
                                                         haft_id *id, const void *caller)
 {
-    haft_id inserted;
+    haft_id inserted; /* `id` may lie in `object` */
     void *bytes;
     const haft_status status = reserve(local, &inserted, &bytes, caller);
 
     if (status == HAFT_OK) {
         slots_fill(&local->slots, bytes, object);
         haft_local_publish(local, inserted);
-        local_look_at_fill(local);
         *id = inserted;
     }
     return status;

@@ -28,10 +28,4 @@ void local_free(haft_local *local);
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
 uint64_t local_next_life(const haft_local *local, uint64_t word);
 
-/* An object or an exhausted slot has come: on_fill, if it is time for it. */
-void local_look_at_fill(haft_local *local);
-
-/* The same for a reservation, which on_fill does not know: it may clear the table. */
-void local_look_at_fill_reserved(haft_local *local);
-
 #endif /* HAFT_LIB_LOCAL_H */

@@ -84,7 +84,6 @@ struct image local_begin_image(const haft_local *local)
                 [LOCAL_RUNS] = runs,
                 [LOCAL_WRAPPED] = slots->wrapped,
                 [LOCAL_RECYCLED] = load_relaxed(HINT, &slots->recycled),
-                [LOCAL_WARNED] = fill_seen(&slots->fill),
             },
         .parts =
             {
@@ -154,7 +153,6 @@ static void become_slots(struct slots *slots, const uint64_t *numbers)
     slots->runs.first = numbers[LOCAL_FIRST_RUN];
     slots->wrapped = numbers[LOCAL_WRAPPED] != 0;
     store_relaxed(HINT, &slots->recycled, numbers[LOCAL_RECYCLED]);
-    fill_set(&slots->fill, numbers[LOCAL_WARNED]);
 }
 
 void local_become(haft_local *local, const struct image *image)

@@ -25,8 +25,7 @@
     X(FIRST_RUN, "first fresh run")                                                                \
     X(RUNS, "number of page runs")                                                                 \
     X(WRAPPED, "mark of generations that began again")                                             \
-    X(RECYCLED, "mark of exhausted slots that began again")                                        \
-    X(WARNED, "count of warnings")
+    X(RECYCLED, "mark of exhausted slots that began again")
 
 #define LOCAL_NUMBER(name, text) LOCAL_##name,
 enum local_number { LOCAL_NUMBERS(LOCAL_NUMBER) LOCAL_NUMBERS_END };

@@ -99,11 +99,8 @@ haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object)
     void *bytes;
     const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
 
-    if (status == HAFT_OK) {
-        local_look_at_fill_reserved(local);
-        if (object != NULL) {
-            *object = bytes;
-        }
+    if (status == HAFT_OK && object != NULL) {
+        *object = bytes;
     }
     return status;
 }
@@ -116,7 +113,6 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
     if (status == HAFT_OK) {
         slots_fill(&local->slots, bytes, object);
         haft_local_publish(local, id);
-        local_look_at_fill(local);
     }
     return status;
 }
@@ -135,7 +131,6 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
         store_relaxed(OWN, slots_word(&local->slots, index),
                       word_with_index(format, next.bits, MARK_EXHAUSTED));
         local->exhausted++;
-        local_look_at_fill(local);
     } else if (status == HAFT_OK) {
         local_push(local, index, next.bits);
     }

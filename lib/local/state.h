@@ -38,9 +38,9 @@ struct haft_local {
     uint64_t capacity;
     bool is_crowded;    /* it is watched; or there may be more free slots than fit: so after it
                            was shared */
-    bool in_callback;   /* on_destroy or on_fill runs */
+    bool in_callback;   /* on_destroy runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or with their destructor or on_fill running: */
+    uint64_t held;      /* slots reserved, or with their destructor running: */
     uint64_t retired;   /* these alone */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
@@ -64,10 +64,10 @@ static inline uint64_t local_mask_in_place(const haft_local *local)
                                                            : 0;
 }
 
-/* Whether each slot that comes or goes is to be looked at, or the fill. */
+/* Whether each slot that comes or goes is to be looked at. */
 static inline bool local_is_watched(const haft_local *local)
 {
-    return asan_is_on() || local->slots.sites.records != NULL || local->slots.fill.warn_at != 0;
+    return asan_is_on() || local->slots.sites.records != NULL;
 }
 
 /* See is_crowded; of the limit, the capacity and min_free. */

@@ -325,17 +325,6 @@ static haft_status take_packed_slot(struct haft_packed *packed, uint64_t *index)
     return status;
 }
 
-/* An object has come: on_fill, if it is time for it. */
-static void look_at_fill_of(struct haft_packed *packed)
-{
-    const bool outer = packed->in_callback;
-
-    packed->in_callback = true;
-    fill_look_alone(&packed->slots.fill, packed->name, packed->count + packed->exhausted,
-                    packed->capacity);
-    packed->in_callback = outer;
-}
-
 haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id)
 {
     uint64_t index;
@@ -362,9 +351,6 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     slot->death = 0;
     sites_note_birth(&packed->slots.sites, index, CALLER);
     store_relaxed(OWN, &slot->word, inserted.bits);
-    if (packed->slots.fill.warn_at != 0) {
-        look_at_fill_of(packed);
-    }
     *id = inserted;
     return HAFT_OK;
 }

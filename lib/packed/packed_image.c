@@ -44,7 +44,6 @@ struct image packed_image(const haft_packed *packed)
                 [PACKED_DEAD] = packed->dead_count,
                 [PACKED_EXHAUSTED] = packed->exhausted,
                 [PACKED_HEAD] = packed->free_head,
-                [PACKED_WARNED] = fill_seen(&packed->slots.fill),
             },
         .parts[PACKED_SLOTS] = {(char *)packed->slot, slot_bytes(packed->used),
                                 slot_bytes(packed->capacity)},
@@ -94,5 +93,4 @@ void packed_become(haft_packed *packed, const struct image *image)
     packed->dead_count = numbers[PACKED_DEAD];
     packed->exhausted = numbers[PACKED_EXHAUSTED];
     packed->free_head = numbers[PACKED_HEAD];
-    fill_set(&packed->slots.fill, numbers[PACKED_WARNED]);
 }

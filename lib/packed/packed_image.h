@@ -14,8 +14,7 @@
     X(COUNT, "number of objects")                                                                  \
     X(DEAD, "number of dead objects")                                                              \
     X(EXHAUSTED, "number of exhausted slots")                                                      \
-    X(HEAD, "first free slot")                                                                     \
-    X(WARNED, "count of warnings")
+    X(HEAD, "first free slot")
 
 #define PACKED_NUMBER(name, text) PACKED_##name,
 enum packed_number { PACKED_NUMBERS(PACKED_NUMBER) PACKED_NUMBERS_END };

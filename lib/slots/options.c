@@ -92,10 +92,6 @@ static haft_status check_common(const struct common_options *options, enum optio
     if (status == HAFT_OK) {
         status = check_ids(options);
     }
-    if (status == HAFT_OK && (options->warn_at > options->capacity ||
-                              (options->warn_at != 0) != (options->on_fill != NULL))) {
-        status = HAFT_BAD_WARN_AT;
-    }
     return status;
 }
 

@@ -19,11 +19,6 @@ static void keep(struct slots *slots, const struct common_options *options)
     slots->common.allocator = NULL; /* slots->heap is a copy */
     slots->format = word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
-    slots->fill.warn_at = options->warn_at;
-    slots->fill.on_fill = options->on_fill;
-    slots->fill.arg = options->fill_arg;
-    store_relaxed(OWN, &slots->fill.warned, 0);
-    slots->fill.is_warning = false;
     slots->sites.records = NULL;
     store_relaxed(OWN, &slots->recycled, 0);
 }

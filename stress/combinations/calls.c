@@ -125,7 +125,6 @@ void call_in_reclaim(haft_worker *worker)
 
     note_callback();
     require_that(seat->reclaims == 0, "on_reclaim runs within on_reclaim");
-    require_that(seat->fills == 0, "on_reclaim runs within on_fill");
     seat->reclaims++;
     call_next(play.plan->on_reclaim, play.plan->reclaim_count, &play.reclaim_step, worker);
     seat->reclaims--;
@@ -138,24 +137,4 @@ void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
     check_values_at_end(id);
     model_reclaimed(id, object);
     call_in_reclaim(worker);
-}
-
-void fill_callback(const haft_fill *fill, void *arg)
-{
-    struct seat *seat = current->seat;
-
-    note_callback();
-    require_that(seat->fills == 0, "on_fill runs within on_fill");
-    require_that(seat->reclaims == 0, "on_fill runs within on_reclaim");
-    require_that(fill->in_use >= play.plan->options.warn_at, "on_fill comes too early");
-    require_that(arg == &play && strcmp(fill->table, TABLE_NAME) == 0 &&
-                     fill->capacity == play.plan->options.capacity &&
-                     fill->in_use <= haft_table_stats_get(play.table).limit,
-                 "on_fill's arguments");
-    model_warned();
-    seat->fills++;
-    for (uint32_t i = 0; i < play.plan->fill_count; i++) {
-        call_next(play.plan->on_fill, play.plan->fill_count, &play.fill_step, current->worker);
-    }
-    seat->fills--;
 }

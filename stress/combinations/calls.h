@@ -14,7 +14,6 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
 
 /* Callbacks of the table; `arg` is the play. */
 void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg);
-void fill_callback(const haft_fill *fill, void *arg);
 
 /* What on_reclaim of either table does: it checks that no callback is running, and carries out the
  * plan's next step for it. */

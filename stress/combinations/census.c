@@ -73,7 +73,7 @@ static void check_waiting(const haft_table_stats *stats)
 
     if (options->waiting_slots == 0 || options->restore_range != 0 || play.at_once ||
         play.is_shared_again || play.is_forked || play.has_recycled ||
-        play.plan->reclaim_count != 0 || play.plan->fill_count != 0 || play.set.commands != NULL) {
+        play.plan->reclaim_count != 0 || play.set.commands != NULL) {
         return;
     }
     if (used > most) {

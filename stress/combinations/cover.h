@@ -26,7 +26,6 @@
     FEATURE(no_objects, options->object_size == 0)                                                 \
     FEATURE(large_objects, options->object_size >= 4096)                                           \
     FEATURE(restore_range, options->restore_range != 0)                                            \
-    FEATURE(on_fill, options->warn_at != 0)                                                        \
     FEATURE(wrap, options->wrap != 0)                                                              \
     FEATURE(pins, options->pins != 0)                                                              \
     FEATURE(sites, options->sites != 0)                                                            \
@@ -65,8 +64,7 @@ enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
     PHASE(parked)       /* between park and unpark, in no job that began since */                  \
     PHASE(recorded)     /* while recorders are open */                                             \
     PHASE(applying)     /* while a thread applies a command set */                                 \
-    PHASE(in_on_reclaim)                                                                           \
-    PHASE(in_on_fill)
+    PHASE(in_on_reclaim)
 
 #define PHASE_NAME(name) PHASE_##name,
 enum phase { ALL_PHASES(PHASE_NAME) PHASE_COUNT };

@@ -51,16 +51,6 @@ static haft_status reserve_bare(haft_id *id, void **object, bool waits)
                  : haft_reserve_unregistered(play.table, id, object);
 }
 
-/* A call without a worker has looked whether on_fill is due: at this count, unless a callback that
- * ran meanwhile has ended objects. */
-static void note_look(const haft_worker *worker, haft_status status, uint32_t before,
-                      uint64_t callbacks)
-{
-    if (worker == NULL && status == HAFT_OK && callbacks == word_in(&play.callbacks)) {
-        model_looked(before + 1);
-    }
-}
-
 static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool waits)
 {
     const uint32_t before = capacity_in_use();
@@ -73,7 +63,6 @@ static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool
 
     end_call(outer);
     check_insertion(status, waits, before, callbacks);
-    note_look(worker, status, before, callbacks);
     require_that(status == HAFT_OK || (id->bits == 0 && *object == NULL), "an id of no object");
     return status;
 }
@@ -131,7 +120,6 @@ static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id
 
     end_call(outer);
     check_insertion(status, waits, before, callbacks);
-    note_look(worker, status, before, callbacks);
     require_that(status == HAFT_OK || id->bits == 0, "an id of no object");
     return status;
 }
@@ -192,9 +180,8 @@ static bool may_wait_for_room(const struct thread *thread)
     const bool has_room = capacity_in_use() < options->capacity && count_in(&play.exhausted) == 0 &&
                           find_pinned(0) == NULL;
 
-    return play.plan->reclaim_count == 0 && play.plan->fill_count == 0 && !must_not_wait(thread) &&
-           !is_clock(PLAN_FRAME) && !options->pins && !play.memory_is_refused &&
-           (play.at_once || has_room);
+    return play.plan->reclaim_count == 0 && !must_not_wait(thread) && !is_clock(PLAN_FRAME) &&
+           !options->pins && !play.memory_is_refused && (play.at_once || has_room);
 }
 
 /* In a callback, a section or an inner job no call waits. */

@@ -281,7 +281,6 @@ static void note_find(const struct plan *plan, double seconds, uint64_t seed, co
 
     note_calls(find.calls, plan->steps, plan->step_count);
     note_calls(find.calls, plan->on_reclaim, plan->reclaim_count);
-    note_calls(find.calls, plan->on_fill, plan->fill_count);
     snprintf(find.kind, sizeof find.kind, "%s", shrunk_kind);
     snprintf(find.detail, sizeof find.detail, "%s", watch->detail);
     for (uint32_t i = 0; i < find_count; i++) {

@@ -350,36 +350,6 @@ void model_most_used(void)
     }
 }
 
-static void note_least_used(void)
-{
-    const uint32_t used = capacity_in_use();
-
-    if (!play.at_once && used < play.least_used) {
-        play.least_used = used;
-    }
-}
-
-void model_warned(void)
-{
-    const uint32_t warn_at = play.plan->options.warn_at;
-
-    if (!play.at_once) {
-        require_that(!play.has_warned || play.least_used <= warn_at - (warn_at + 7) / 8,
-                     "on_fill comes again before the table was emptier");
-        play.has_warned = true;
-        play.least_used = capacity_in_use();
-    }
-}
-
-void model_looked(uint32_t used)
-{
-    const uint32_t warn_at = play.plan->options.warn_at;
-
-    require_that(play.at_once || in_callback(current) || warn_at == 0 || used < warn_at ||
-                     play.has_warned,
-                 "on_fill does not come");
-}
-
 void model_issued(struct reg *reg, haft_id id, enum register_state state)
 {
     check_issued(id);
@@ -429,7 +399,6 @@ void model_freed(struct reg *reg, haft_id id)
     } else {
         fail("an object was freed twice", "id %llx", (unsigned long long)id.bits);
     }
-    note_least_used();
 }
 
 bool model_doom(struct reg *reg, haft_id id)
@@ -449,7 +418,6 @@ void model_aborted(struct reg *reg)
 {
     note_end(id_in(reg));
     count(&play.reserved, -1);
-    note_least_used();
     atomic_store_explicit(&reg->state, REGISTER_ENDED, memory_order_relaxed);
 }
 
@@ -463,7 +431,6 @@ void model_given_up(haft_id id)
     check_issued(id);
     note_end(id);
     count(&play.reserved, -1);
-    note_least_used();
 }
 
 static void check_reclaimed_object(haft_id id, const struct stamp *object)

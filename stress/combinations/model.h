@@ -86,7 +86,6 @@ struct seat {
     uint32_t workers;           /* that it has open, in both tables */
     haft_worker *other_worker;  /* its worker in the other table; NULL: none */
     uint32_t reclaims;          /* on_reclaim it is in */
-    uint32_t fills;             /* on_fill it is in */
     uint32_t held_count;
     struct held held[MOST_HELD];
 };
@@ -173,7 +172,7 @@ struct play {
     _Atomic(uint32_t) ids_repeat; /* or may from now on, in some slot */
     bool has_recycled;
     bool has_trimmed;            /* then a slot may skip generations */
-    _Atomic(uint64_t) callbacks; /* calls of on_reclaim and on_fill */
+    _Atomic(uint64_t) callbacks; /* calls of on_reclaim */
     haft_worker *left_worker;    /* an implicit worker that no thread will close */
     _Atomic(uint32_t) exhausted; /* slots, or about to be: last lives that have ended */
     _Atomic(uint32_t) live;
@@ -184,8 +183,6 @@ struct play {
     _Atomic(uint64_t) refused_frees;
     uint64_t refused_before; /* then */
     uint64_t most_used;      /* slots outside the restore range, at one time; in turns */
-    bool has_warned;         /* on_fill was called; in turns */
-    uint32_t least_used;     /* since then, that count for the capacity */
     uint64_t grace_periods;  /* of the domain, when it was asked last */
     _Atomic(uint64_t) reclaims;
     _Atomic(uint64_t) stamps;
@@ -202,7 +199,6 @@ struct play {
     bool is_forked;                 /* the process is the child of a fork */
     bool has_forked;                /* it has had such a child, or is one */
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
-    _Atomic(uint32_t) fill_step;
     struct set set;
     struct seat seats[MOST_THREADS];
     struct thread threads[MOST_THREADS];
@@ -253,12 +249,6 @@ void model_published(struct reg *reg);
 /* The life of what the register named has ended, by a free that was told so or by haft_abort(). */
 void model_freed(struct reg *reg, haft_id id);
 void model_aborted(struct reg *reg);
-
-/* on_fill was called: not again before few are in use. */
-void model_warned(void);
-
-/* An insertion without a worker has looked at the fill, with that many in use. */
-void model_looked(uint32_t used);
 
 /* Notes the most slots that were in use at one time. */
 void model_most_used(void);

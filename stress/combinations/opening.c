@@ -111,9 +111,6 @@ void begin_table(void)
         .restore_range = from->restore_range,
         .on_reclaim = from->on_reclaim ? reclaim_callback : NULL,
         .reclaim_arg = &play,
-        .warn_at = from->warn_at,
-        .on_fill = from->warn_at != 0 ? fill_callback : NULL,
-        .fill_arg = &play,
         .sites = from->sites,
         .on_leak = ignore_leak,
         .waiting_bytes = waiting_bytes_of_plan(),
@@ -142,7 +139,6 @@ void forget_table(void)
     play.crowd_count = 0;
     play.has_trimmed = play.has_recycled = false;
     play.most_used = 0;
-    play.has_warned = false;
     play.exhausted = play.live = play.live_restored = play.reserved = 0;
     play.frees = play.reclaims = play.frees_before = 0;
     play.refused_frees = play.refused_before = 0;

@@ -88,9 +88,6 @@ static void draw_capacity(struct chance *chance, struct plan_options *options, b
     if (options->capacity > range - options->restore_range) {
         options->capacity = range - options->restore_range;
     }
-    if (one_in(chance, 3)) {
-        options->warn_at = between(chance, 1, options->capacity);
-    }
 }
 
 /* Where ids repeat soon, threads at once could take one object for another. */
@@ -139,17 +136,6 @@ static const uint8_t allowed_in_reclaim[] = {
     CALL_OTHER_FREE,  CALL_WORKER_OPEN,  CALL_WORKER_CURRENT,
     CALL_SIDE_OPEN,   CALL_SIDE_CLOSE,   CALL_RESOLVE_MANY,
     CALL_RESOLVE,     CALL_EXPLAIN,      CALL_EXPORT,
-};
-
-static const uint8_t allowed_in_fill[] = {
-    CALL_INSERT,       CALL_RESERVE,     CALL_PUBLISH,          CALL_ABORT,
-    CALL_FREE,         CALL_INSERT_MANY, CALL_FREE_MANY,        CALL_BARE_FREE,
-    CALL_BARE_INSERT,  CALL_UNPIN,       CALL_RESTORE,          CALL_FREE_STALE,
-    CALL_BARE_ABORT,   CALL_DIAGNOSE,    CALL_RESERVE_CAPACITY, CALL_JOB_BEGIN,
-    CALL_PIN,          CALL_SCAN,        CALL_SIDE_SET,         CALL_SIDE_FIND,
-    CALL_OTHER_INSERT, CALL_OTHER_FREE,  CALL_WORKER_OPEN,      CALL_WORKER_CURRENT,
-    CALL_SIDE_OPEN,    CALL_SIDE_CLOSE,  CALL_RESOLVE_MANY,     CALL_EXPLAIN,
-    CALL_EXPORT,       CALL_RESOLVE,
 };
 
 /* What waits, or takes something apart. */
@@ -279,7 +265,7 @@ static void narrow_to_one_restored(struct chance *chance, struct plan_options *o
     options->index_bits = 3;
     options->restore_range = 1;
     options->capacity = 1;
-    options->warn_at = options->filled = 0;
+    options->filled = 0;
     options->side = !options->wrap && one_in(chance, 2);
     keep_calls(swarm, on_one_restored, sizeof on_one_restored);
 }
@@ -290,7 +276,7 @@ static void narrow_to_one_slot(struct chance *chance, struct plan_options *optio
     options->index_bits = 3;
     options->restore_range = 3; /* of the four slots that there are */
     options->capacity = 1;
-    options->warn_at = options->filled = 0;
+    options->filled = 0;
     options->pins = 1;
     options->side = !options->wrap && one_in(chance, 2);
     if (options->side) {
@@ -422,10 +408,6 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
         plan->reclaim_count = draw_callback(&chance, plan, plan->on_reclaim, allowed_in_reclaim,
                                             sizeof allowed_in_reclaim, &swarm, at_once);
     }
-    if (plan->options.warn_at != 0) {
-        plan->fill_count = draw_callback(&chance, plan, plan->on_fill, allowed_in_fill,
-                                         sizeof allowed_in_fill, &swarm, at_once);
-    }
     draw_steps(&chance, plan, &swarm, at_once);
 }
 
@@ -481,11 +463,7 @@ void plan_print(FILE *file, const struct plan *plan)
     if (plan->reclaim_count != 0) {
         fprintf(file, "    .reclaim_count = %u,\n", plan->reclaim_count);
     }
-    if (plan->fill_count != 0) {
-        fprintf(file, "    .fill_count = %u,\n", plan->fill_count);
-    }
     print_steps(file, "steps", plan->steps, plan->step_count);
     print_steps(file, "on_reclaim", plan->on_reclaim, plan->reclaim_count);
-    print_steps(file, "on_fill", plan->on_fill, plan->fill_count);
     fprintf(file, "};\n");
 }

@@ -130,7 +130,6 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(object_size)                                                                            \
     OPTION(first_generation)                                                                       \
     OPTION(restore_range)                                                                          \
-    OPTION(warn_at)                                                                                \
     OPTION(wrap)                                                                                   \
     OPTION(pins)                                                                                   \
     OPTION(sites)                                                                                  \
@@ -164,10 +163,8 @@ struct plan {
     struct plan_options options;
     uint32_t step_count;
     uint32_t reclaim_count; /* the steps of on_reclaim, one a call */
-    uint32_t fill_count;    /* the steps of on_fill */
     struct step steps[PLAN_STEPS];
     struct step on_reclaim[MOST_CALLBACK_STEPS];
-    struct step on_fill[MOST_CALLBACK_STEPS];
 };
 
 /* A plan for threads that take turns with whole calls, or for threads at once, which is smaller. */

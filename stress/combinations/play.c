@@ -57,7 +57,7 @@ void play_begin(const struct plan *plan, bool at_once)
         false;
     play.callbacks = play.stamps = play.grace_periods = 0;
     memset(play.made, 0, sizeof play.made);
-    play.reclaim_step = play.fill_step = 0;
+    play.reclaim_step = 0;
     begin_gathering();
     memset(&play.set, 0, sizeof play.set);
     memset(play.seats, 0, sizeof play.seats);

@@ -50,11 +50,6 @@ static void leave_out_callbacks(struct shrinking *shrinking)
             remove_steps(candidate.on_reclaim, &candidate.reclaim_count, i, 1);
             take(shrinking, &candidate);
         }
-        candidate = *shrinking->plan;
-        if (i < candidate.fill_count) {
-            remove_steps(candidate.on_fill, &candidate.fill_count, i, 1);
-            take(shrinking, &candidate);
-        }
     }
 }
 
@@ -92,9 +87,6 @@ static void simplify_all(struct shrinking *shrinking)
     }
     for (uint32_t i = 0; i < plan->reclaim_count; i++) {
         simplify(shrinking, &plan->on_reclaim[i]);
-    }
-    for (uint32_t i = 0; i < plan->fill_count; i++) {
-        simplify(shrinking, &plan->on_fill[i]);
     }
 }
 

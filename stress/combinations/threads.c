@@ -8,7 +8,7 @@
 
 bool in_callback(const struct thread *thread)
 {
-    return thread->seat->reclaims != 0 || thread->seat->fills != 0;
+    return thread->seat->reclaims != 0;
 }
 
 bool is_clock(enum plan_clock clock)

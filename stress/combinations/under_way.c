@@ -36,7 +36,7 @@ static uint32_t phases_of(haft_id id)
            bit(PHASE_in_section, seat->depth != 0) | phases_of_jobs(seat) |
            bit(PHASE_recorded, count_in(&play.set.recorders) != 0) |
            bit(PHASE_applying, count_in(&play.set.applying) != 0) |
-           bit(PHASE_in_on_reclaim, seat->reclaims != 0) | bit(PHASE_in_on_fill, seat->fills != 0);
+           bit(PHASE_in_on_reclaim, seat->reclaims != 0);
 }
 
 void note_overlaps(uint32_t call, uint32_t slot)

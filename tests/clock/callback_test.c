@@ -89,13 +89,6 @@ static void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
     }
 }
 
-static void on_fill(const haft_fill *fill, void *arg)
-{
-    (void)fill;
-    (void)arg;
-    call_all();
-}
-
 static haft_domain *open_domain(haft_domain_options options)
 {
     haft_domain *domain;
@@ -152,18 +145,6 @@ TEST_ON_EACH_CLOCK(callback, on_reclaim_may_neither_wait_nor_announce_nor_close)
     settle(reach.shared.worker);
     use_up();
     expect_status(haft_worker_quiescent(reach.shared.worker), HAFT_OK);
-    tear_down();
-}
-
-TEST_ON_EACH_CLOCK(callback, on_fill_may_neither_wait_nor_announce_nor_close)
-{
-    const haft_table_options options = {.capacity = 100, .warn_at = 1, .on_fill = on_fill};
-
-    set_up(*setting, &options);
-    use_up();
-    for (int i = 0; i < 100; i++) {
-        insert(reach.shared.worker);
-    }
     tear_down();
 }
 

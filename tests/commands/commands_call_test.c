@@ -264,27 +264,6 @@ Test(call, that_opens_a_recorder_is_an_assertion, .signal = SIGABRT)
     apply_with(open_another);
 }
 
-static void open_in_on_fill(const haft_fill *fill, void *arg)
-{
-    haft_recorder *recorder;
-
-    (void)fill;
-    (void)arg;
-    haft_recorder_open(stage.commands, 77, 0, &recorder);
-}
-
-Test(call, of_a_callback_that_opens_a_recorder_is_an_assertion, .signal = SIGABRT)
-{
-    const haft_table_options warned = {
-        .capacity = 100, .object_size = 8, .warn_at = 1, .on_fill = open_in_on_fill};
-
-    stage_open(&stage, &warned);
-#ifdef NDEBUG
-    raise(SIGABRT);
-#endif
-    insert_at_once(&stage);
-}
-
 Test(call, that_applies_is_an_assertion, .signal = SIGABRT)
 {
     apply_with(apply_again);

@@ -1,6 +1,6 @@
 /*
- * Where features meet: an implicit worker and
- * the clock, trim and the order of batches.  Each of these was a fault of 0.1.
+ * Where features meet: an implicit worker and the clock, trim and the order of batches.  Each of
+ * these was a fault of 0.1.
  */
 #include "tests/support.h"
 #include <haft/memory.h>
@@ -139,84 +139,6 @@ Test(seams, last_unpin_inside_on_reclaim_does_not_run_it_within_itself)
     must(haft_pin(shared.table, pinned) != NULL);
     free_and_settle(pinned);
     free_and_settle(insert(shared.worker));
-
-    cr_expect(eq(int, deepest, 1));
-    close_shared(&shared);
-}
-
-static haft_local *local;
-static int held; /* of ids */
-
-/* on_fill may run within, and change `held`. */
-static void hold_local(void)
-{
-    haft_id id;
-
-    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-    ids[held++] = id;
-}
-
-static void replace_local(const haft_fill *fill, void *arg)
-{
-    (void)fill;
-    (void)arg;
-    enter();
-    for (int i = 0; depth < 3 && i < 4; i++) {
-        must(haft_local_free(local, ids[--held]) == HAFT_OK);
-    }
-    for (int i = 0; depth < 3 && i < 4; i++) {
-        hold_local();
-    }
-    depth--;
-}
-
-Test(seams, on_fill_of_a_local_table_does_not_run_within_itself)
-{
-    const haft_local_options options = {
-        .capacity = 20, .object_size = 8, .warn_at = 16, .on_fill = replace_local};
-
-    must(haft_local_open(&options, &local) == HAFT_OK);
-    while (held < 15) {
-        hold_local();
-    }
-    hold_local();
-
-    cr_expect(eq(int, deepest, 1));
-    haft_local_close(local);
-}
-
-static void hold_shared(void)
-{
-    haft_id id;
-
-    if (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
-        ids[held++] = id;
-    }
-}
-
-static void replace_shared(const haft_fill *fill, void *arg)
-{
-    (void)fill;
-    (void)arg;
-    enter();
-    for (int i = 0; depth < 3 && i < 500; i++) {
-        must(haft_free(shared.worker, ids[--held]) == HAFT_OK);
-    }
-    for (int i = 0; depth < 3 && i < 1000; i++) {
-        hold_shared();
-    }
-    depth--;
-}
-
-Test(seams, on_fill_of_a_shared_table_does_not_run_within_itself)
-{
-    shared = open_shared_on(&frame_clock, &(haft_table_options){.capacity = 3000,
-                                                                .object_size = 8,
-                                                                .warn_at = 1000,
-                                                                .on_fill = replace_shared});
-    for (int i = 0; i < 1500; i++) {
-        hold_shared();
-    }
 
     cr_expect(eq(int, deepest, 1));
     close_shared(&shared);

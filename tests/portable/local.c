@@ -201,8 +201,6 @@ static void test_options(enum circumstance circumstance)
     CHECK(haft_local_open(&options, &local) == HAFT_BAD_TAG);
     options = (haft_local_options){.capacity = 8, .object_size = 8, .min_free = 4};
     CHECK(haft_local_open(&options, &local) == HAFT_BAD_MIN_FREE);
-    options = (haft_local_options){.capacity = 8, .object_size = 8, .warn_at = 9};
-    CHECK(haft_local_open(&options, &local) == HAFT_BAD_WARN_AT);
     options = (haft_local_options){.capacity = 8, .object_size = 8};
     memcpy(sized, &options, sizeof options);
     sized[63] = 1;
@@ -220,11 +218,6 @@ static void note_bad(const haft_bad_access *access, void *arg)
     *(haft_bad_access *)arg = *access;
 }
 
-static void note_fill(const haft_fill *fill, void *arg)
-{
-    *(uint64_t *)arg = fill->in_use;
-}
-
 static void note_leak(const haft_leak *leak, void *arg)
 {
     char text[200];
@@ -237,12 +230,9 @@ static void note_leak(const haft_leak *leak, void *arg)
 static void test_told(enum circumstance circumstance)
 {
     haft_bad_access bad = {NULL, {0, 0, 0, 0}, HAFT_NIL, HAFT_OK};
-    uint64_t in_use = 0, leaked = 0;
+    uint64_t leaked = 0;
     const struct opened opened =
         open_local(circumstance, (haft_local_options){.name = "things",
-                                                      .warn_at = 2,
-                                                      .on_fill = note_fill,
-                                                      .fill_arg = &in_use,
                                                       .sites = true,
                                                       .on_leak = note_leak,
                                                       .leak_arg = &leaked,
@@ -253,9 +243,7 @@ static void test_told(enum circumstance circumstance)
     haft_id id, gone;
 
     CHECK_OK(haft_local_insert(opened.local, NULL, &id));
-    CHECK(in_use == 0);
     CHECK_OK(haft_local_insert(opened.local, NULL, &gone));
-    CHECK(in_use == 2);
     CHECK_OK(haft_local_free(opened.local, gone));
     CHECK(haft_local_require(opened.local, view, gone) == NULL);
     CHECK(bad.status == HAFT_STALE && haft_id_equal(bad.id, gone));

@@ -213,14 +213,8 @@ TEST_ON_EACH_ALONE(snapshot, a_clone_goes_on_as_its_original)
 
 /* Calls of each callback; of on_leak the objects. */
 struct heard {
-    uint64_t fills, bad_accesses, leaks;
+    uint64_t bad_accesses, leaks;
 };
-
-static void hear_fill(const haft_fill *fill, void *arg)
-{
-    (void)fill;
-    ((struct heard *)arg)->fills++;
-}
 
 static void hear_bad_access(const haft_bad_access *access, void *arg)
 {
@@ -242,18 +236,16 @@ static void *require(const struct subject *subject, haft_id id)
 
 TEST_ON_EACH_ALONE(snapshot, a_clone_has_the_tag_the_sites_and_the_callbacks_of_its_original)
 {
-    struct heard heard = {0, 0, 0};
+    struct heard heard = {0, 0};
     haft_table_options each = options;
     haft_id id;
 
     each.layout = (haft_layout){16, 6, 8, 0};
     each.tag = 5;
-    each.warn_at = 3;
-    each.on_fill = hear_fill;
     each.sites = true;
     each.on_leak = hear_leak;
     each.on_bad_access = hear_bad_access;
-    each.fill_arg = each.leak_arg = each.bad_access_arg = &heard;
+    each.leak_arg = each.bad_access_arg = &heard;
     struct subject subject = subject_open(*kind, &each);
     struct subject clone = clone_of(&subject);
 
@@ -264,7 +256,6 @@ TEST_ON_EACH_ALONE(snapshot, a_clone_has_the_tag_the_sites_and_the_callbacks_of_
     }
     cr_expect(require(&clone, HAFT_NIL) == NULL);
     subject_close(&clone);
-    cr_expect(eq(u64, heard.fills, 1));
     cr_expect(eq(u64, heard.bad_accesses, 1));
     cr_expect(eq(u64, heard.leaks, 3));
 }
@@ -539,34 +530,6 @@ Test(snapshot, that_an_on_end_has_replaced_by_another_table_s_is_not_gone_to)
     haft_history_close(intruder.history);
 }
 
-static void count_warnings(const haft_fill *fill, void *arg)
-{
-    (void)fill;
-    ++*(int *)arg;
-}
-
-Test(snapshot, a_warning_comes_again)
-{
-    int warnings = 0;
-    haft_local *local = open_with(&(haft_local_options){
-        .capacity = 20, .warn_at = 16, .on_fill = count_warnings, .fill_arg = &warnings});
-    haft_history *history;
-    haft_id id;
-
-    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
-    for (int i = 0; i < 15; i++) {
-        assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
-    }
-    assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
-    for (int turn = 1; turn < 4; turn++) {
-        assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
-        cr_expect(eq(int, warnings, turn));
-        assert_status(haft_local_rewind(local, history, 0), HAFT_OK);
-    }
-    haft_history_close(history);
-    haft_local_close(local);
-}
-
 Test(snapshot, released_runs_are_released_again)
 {
     haft_local *local = open_with(&(haft_local_options){.capacity = 20000, .object_size = 24});
@@ -659,12 +622,6 @@ Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
     subject_close(&subject);
 }
 
-static void ignore_fill(const haft_fill *fill, void *arg)
-{
-    (void)fill;
-    (void)arg;
-}
-
 static void fill_and_free_half(haft_local *local, haft_id ids[20])
 {
     for (int i = 0; i < 20; i++) {
@@ -702,10 +659,8 @@ static void go_on_alike(const haft_local_options *from, const haft_local_options
 Test(snapshot, of_a_table_that_watches_and_of_one_that_does_not)
 {
     const haft_local_options plain = {.capacity = 20};
-    const haft_local_options watching = {.capacity = 20, .warn_at = 20, .on_fill = ignore_fill};
     const haft_local_options sites = {.capacity = 20, .sites = true};
 
-    go_on_alike(&plain, &watching);
-    go_on_alike(&watching, &plain);
     go_on_alike(&plain, &sites);
+    go_on_alike(&sites, &plain);
 }

@@ -41,10 +41,6 @@ typedef struct haft_footprint {
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
     void *bad_access_arg;                                                                          \
                                                                                                    \
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: no on_fill */         \
-    haft_on_fill *on_fill;                                                                         \
-    void *fill_arg;                                                                                \
-                                                                                                   \
     bool sites;            /* keep allocation sites: see haft/diagnose.h */                        \
     haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
     void *leak_arg;                                                                                \

@@ -37,8 +37,7 @@ extern const struct explored_case borrow_case, borrow_opened_case, borrow_inside
     bound_case, double_free_front_case, publish_front_case, freed_unread_front_case,
     bound_drawn_case, full_front_case;
 /* counts of slots */
-extern const struct explored_case full_exhausted_case, full_given_up_case, full_unused_case,
-    fill_given_up_case, fill_twice_case;
+extern const struct explored_case full_exhausted_case, full_given_up_case, full_unused_case;
 /* callbacks; lists and pins */
 extern const struct explored_case two_tables_case, respawn_case, chain_case, list_case, unpin_case;
 /* queues */
@@ -137,8 +136,6 @@ const struct explored_case *const all_cases[] = {
     &full_exhausted_case,
     &full_given_up_case,
     &full_unused_case,
-    &fill_given_up_case,
-    &fill_twice_case,
     &two_tables_case,
     &respawn_case,
     &chain_case,
