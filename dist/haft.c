@@ -2685,7 +2685,6 @@ static const struct {
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
     [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
                                 "restore_range: with the capacity at most 2^index_bits - 4"},
-    [HAFT_BAD_WARN_AT] = {"HAFT_BAD_WARN_AT", "warn_at: at most the capacity, and with on_fill"},
     [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",
                                 "waiting_bytes: at least one slot, object and overhead, or 0"},
     [HAFT_BAD_FOREIGN_CLOCK] =
@@ -2841,42 +2840,6 @@ const char *haft_version_text(void)
 {
     return HAFT_VERSION_TEXT;
 }
-
-/* lib/slots/fill.h */
-
-/* lib/slots/fill.h - the warning before a table is full: see haft/diagnose.h. */
-
-struct fill {
-    uint64_t warn_at; /* 0: never */
-    haft_on_fill *on_fill;
-    void *arg;
-    atomic_u64 warned; /* odd: since it fell an eighth below warn_at; one more with each change */
-    bool is_warning;   /* in a table of one thread: inside on_fill */
-};
-
-/* The `seen` of fill_look(): read before the objects are counted.  Any threads. */
-HAFT_INTERNAL uint64_t fill_seen(const struct fill *fill);
-
-/* Go on from a count of changes that fill_seen() gave.  One thread uses the table. */
-HAFT_INTERNAL void fill_set(struct fill *fill, uint64_t seen);
-
-/* Whether on_fill has run since the fill was low. */
-HAFT_INTERNAL bool fill_has_warned(uint64_t seen);
-
-/* That has warned, and `in_use` slots are in use: if these are few, the table may warn again; true.
- * Any threads. */
-HAFT_INTERNAL bool fill_look_at_low(struct fill *fill, uint64_t seen, uint64_t in_use);
-
-/*
- * `in_use` slots are in use, the last of them from now on, in a table of that name and capacity
- * with a warn_at.  Calls on_fill if there are enough.  Any threads.
- */
-HAFT_INTERNAL void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
-                             uint64_t capacity);
-
-/* fill_look() for a table of one thread: not within its own on_fill. */
-HAFT_INTERNAL
-void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity);
 
 /*
  * lib/slots/options.h - the options that all tables have in common: defaults and checks.
@@ -3121,8 +3084,7 @@ static inline void sites_note_death(const struct sites *sites, uint64_t index, c
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
  *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
- *                  haft_local, the word is g[FREE] while a destructor runs, and while on_fill runs
- *                  for the reservation of g)
+ *                  haft_local, the word is g[FREE] while a destructor runs)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
  *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
  *                  the list that a local table left (concurrent/extra/share.c)
@@ -3257,7 +3219,6 @@ struct slots {
     haft_allocator heap; /* for the table, its workers, and slots that are not in pages */
     struct runs runs;
     struct sites sites;
-    struct fill fill;
     atomic_u64 recycled; /* not 0: exhausted slots have begun again */
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
     struct common_options common; /* of the table, without its name, memory and allocator */
@@ -3542,71 +3503,6 @@ HAFT_INTERNAL void explain_full(struct text *text, uint64_t capacity, const stru
         text_add(text, ", ");
         text_add_counted(text, use->exhausted, "slot");
         text_add(text, " exhausted");
-    }
-}
-
-/* lib/slots/fill.c */
-
-/*
- * The warning before a table is full.
- *
- * Local and packed tables look at each object that comes: the count says how low the fill had
- * fallen.  A shared table looks once a batch, of objects that come and of those that have gone
- * (concurrent/table/stats.c).  A count is used only if the fill's state has not changed since
- * before it was taken; so no count from before the warning makes the table warn again.
- *
- * Edges in this file.
- *   TALLY   fill_look (release) -> fill_seen (acquire)   the counts by which a thread has warned,
- *           to those of a thread that knows of the warning
- *   RETRY   the state, decided by its compare-and-swap: that the fill is low promises nothing
- *   OWN     one thread uses the table
- */
-
-HAFT_INTERNAL uint64_t fill_seen(const struct fill *fill)
-{
-    /* Weakened, a thread that knows of a warning could count objects as they were before. */
-    return load_acquire(TALLY, &fill->warned);
-}
-
-HAFT_INTERNAL void fill_set(struct fill *fill, uint64_t seen)
-{
-    store_relaxed(OWN, &fill->warned, seen);
-}
-
-HAFT_INTERNAL bool fill_has_warned(uint64_t seen)
-{
-    return seen % 2 != 0;
-}
-
-HAFT_INTERNAL bool fill_look_at_low(struct fill *fill, uint64_t seen, uint64_t in_use)
-{
-    const uint64_t low = fill->warn_at - (fill->warn_at + 7) / 8;
-
-    return in_use <= low && cas_relaxed(RETRY, &fill->warned, seen, seen + 1);
-}
-
-HAFT_INTERNAL void fill_look(struct fill *fill, uint64_t seen, const char *table, uint64_t in_use,
-                             uint64_t capacity)
-{
-    const haft_fill said = {table, in_use, capacity};
-
-    if (fill_has_warned(seen) && fill_look_at_low(fill, seen, in_use - 1)) {
-        seen++;
-    }
-    /* Weakened, the same. */
-    if (!fill_has_warned(seen) && in_use >= fill->warn_at &&
-        cas_release(TALLY, &fill->warned, seen, seen + 1)) {
-        fill->on_fill(&said, fill->arg);
-    }
-}
-
-HAFT_INTERNAL
-void fill_look_alone(struct fill *fill, const char *table, uint64_t in_use, uint64_t capacity)
-{
-    if (!fill->is_warning) {
-        fill->is_warning = true;
-        fill_look(fill, fill_seen(fill), table, in_use, capacity);
-        fill->is_warning = false;
     }
 }
 
@@ -4863,10 +4759,6 @@ static haft_status check_common(const struct common_options *options, enum optio
     if (status == HAFT_OK) {
         status = check_ids(options);
     }
-    if (status == HAFT_OK && (options->warn_at > options->capacity ||
-                              (options->warn_at != 0) != (options->on_fill != NULL))) {
-        status = HAFT_BAD_WARN_AT;
-    }
     return status;
 }
 
@@ -5704,11 +5596,6 @@ static void keep(struct slots *slots, const struct common_options *options)
     slots->common.allocator = NULL; /* slots->heap is a copy */
     slots->format = word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
-    slots->fill.warn_at = options->warn_at;
-    slots->fill.on_fill = options->on_fill;
-    slots->fill.arg = options->fill_arg;
-    store_relaxed(OWN, &slots->fill.warned, 0);
-    slots->fill.is_warning = false;
     slots->sites.records = NULL;
     store_relaxed(OWN, &slots->recycled, 0);
 }
@@ -5918,9 +5805,9 @@ struct haft_local {
     uint64_t capacity;
     bool is_crowded;    /* it is watched; or there may be more free slots than fit: so after it
                            was shared */
-    bool in_callback;   /* on_destroy or on_fill runs */
+    bool in_callback;   /* on_destroy runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or with their destructor or on_fill running: */
+    uint64_t held;      /* slots reserved, or with their destructor running: */
     uint64_t retired;   /* these alone */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
@@ -5944,10 +5831,10 @@ static inline uint64_t local_mask_in_place(const haft_local *local)
                                                            : 0;
 }
 
-/* Whether each slot that comes or goes is to be looked at, or the fill. */
+/* Whether each slot that comes or goes is to be looked at. */
 static inline bool local_is_watched(const haft_local *local)
 {
-    return asan_is_on() || local->slots.sites.records != NULL || local->slots.fill.warn_at != 0;
+    return asan_is_on() || local->slots.sites.records != NULL;
 }
 
 /* See is_crowded; of the limit, the capacity and min_free. */
@@ -6002,12 +5889,6 @@ HAFT_INTERNAL void local_free(haft_local *local);
 
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
 HAFT_INTERNAL uint64_t local_next_life(const haft_local *local, uint64_t word);
-
-/* An object or an exhausted slot has come: on_fill, if it is time for it. */
-HAFT_INTERNAL void local_look_at_fill(haft_local *local);
-
-/* The same for a reservation, which on_fill does not know: it may clear the table. */
-HAFT_INTERNAL void local_look_at_fill_reserved(haft_local *local);
 
 /*
  * lib/local/local_list.h - the free slots of a table of one thread.
@@ -6336,25 +6217,6 @@ static haft_status take_slot(haft_local *local, uint64_t *index)
     return HAFT_OK;
 }
 
-HAFT_INTERNAL void local_look_at_fill(haft_local *local)
-{
-    const bool outer = local->in_callback;
-
-    if (local->slots.fill.warn_at != 0) {
-        local->in_callback = true;
-        fill_look_alone(&local->slots.fill, local->name, local->capacity - local_available(local),
-                        local->capacity);
-        local->in_callback = outer;
-    }
-}
-
-HAFT_INTERNAL void local_look_at_fill_reserved(haft_local *local)
-{
-    local->retired++;
-    local_look_at_fill(local);
-    local->retired--;
-}
-
 static haft_status reserve(haft_local *local, haft_id *id, void **object, const void *caller)
 {
     const struct word_format *format = &local->slots.format;
@@ -6378,16 +6240,11 @@ static haft_status reserve(haft_local *local, haft_id *id, void **object, const 
 
 haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object)
 {
-    haft_id reserved;
     void *bytes;
-    const haft_status status = reserve(local, &reserved, &bytes, CALLER);
+    const haft_status status = reserve(local, id, &bytes, CALLER);
 
-    if (status == HAFT_OK) {
-        local_look_at_fill_reserved(local); /* on_fill may write to the caller's variables */
-        *id = reserved;
-        if (object != NULL) {
-            *object = bytes;
-        }
+    if (status == HAFT_OK && object != NULL) {
+        *object = bytes;
     }
     return status;
 }
@@ -6412,14 +6269,13 @@ void haft_local_publish(haft_local *local, haft_id id)
 static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
                                                         haft_id *id, const void *caller)
 {
-    haft_id inserted;
+    haft_id inserted; /* `id` may lie in `object` */
     void *bytes;
     const haft_status status = reserve(local, &inserted, &bytes, caller);
 
     if (status == HAFT_OK) {
         slots_fill(&local->slots, bytes, object);
         haft_local_publish(local, inserted);
-        local_look_at_fill(local);
         *id = inserted;
     }
     return status;
@@ -6666,8 +6522,7 @@ void *haft_local_require_failed(const haft_local *local, haft_id id, const void 
     X(FIRST_RUN, "first fresh run")                                                                \
     X(RUNS, "number of page runs")                                                                 \
     X(WRAPPED, "mark of generations that began again")                                             \
-    X(RECYCLED, "mark of exhausted slots that began again")                                        \
-    X(WARNED, "count of warnings")
+    X(RECYCLED, "mark of exhausted slots that began again")
 
 #define LOCAL_NUMBER(name, text) LOCAL_##name,
 enum local_number { LOCAL_NUMBERS(LOCAL_NUMBER) LOCAL_NUMBERS_END };
@@ -6782,7 +6637,6 @@ HAFT_INTERNAL struct image local_begin_image(const haft_local *local)
                 [LOCAL_RUNS] = runs,
                 [LOCAL_WRAPPED] = slots->wrapped,
                 [LOCAL_RECYCLED] = load_relaxed(HINT, &slots->recycled),
-                [LOCAL_WARNED] = fill_seen(&slots->fill),
             },
         .parts =
             {
@@ -6852,7 +6706,6 @@ static void become_slots(struct slots *slots, const uint64_t *numbers)
     slots->runs.first = numbers[LOCAL_FIRST_RUN];
     slots->wrapped = numbers[LOCAL_WRAPPED] != 0;
     store_relaxed(HINT, &slots->recycled, numbers[LOCAL_RECYCLED]);
-    fill_set(&slots->fill, numbers[LOCAL_WARNED]);
 }
 
 HAFT_INTERNAL void local_become(haft_local *local, const struct image *image)
@@ -7451,11 +7304,8 @@ haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **object)
     void *bytes;
     const haft_status status = reserve_chosen(local, id, &bytes, CALLER);
 
-    if (status == HAFT_OK) {
-        local_look_at_fill_reserved(local);
-        if (object != NULL) {
-            *object = bytes;
-        }
+    if (status == HAFT_OK && object != NULL) {
+        *object = bytes;
     }
     return status;
 }
@@ -7468,7 +7318,6 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
     if (status == HAFT_OK) {
         slots_fill(&local->slots, bytes, object);
         haft_local_publish(local, id);
-        local_look_at_fill(local);
     }
     return status;
 }
@@ -7487,7 +7336,6 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
         store_relaxed(OWN, slots_word(&local->slots, index),
                       word_with_index(format, next.bits, MARK_EXHAUSTED));
         local->exhausted++;
-        local_look_at_fill(local);
     } else if (status == HAFT_OK) {
         local_push(local, index, next.bits);
     }
@@ -8593,17 +8441,6 @@ static haft_status take_packed_slot(struct haft_packed *packed, uint64_t *index)
     return status;
 }
 
-/* An object has come: on_fill, if it is time for it. */
-static void look_at_fill_of(struct haft_packed *packed)
-{
-    const bool outer = packed->in_callback;
-
-    packed->in_callback = true;
-    fill_look_alone(&packed->slots.fill, packed->name, packed->count + packed->exhausted,
-                    packed->capacity);
-    packed->in_callback = outer;
-}
-
 haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id *id)
 {
     uint64_t index;
@@ -8630,9 +8467,6 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
     slot->death = 0;
     sites_note_birth(&packed->slots.sites, index, CALLER);
     store_relaxed(OWN, &slot->word, inserted.bits);
-    if (packed->slots.fill.warn_at != 0) {
-        look_at_fill_of(packed);
-    }
     *id = inserted;
     return HAFT_OK;
 }
@@ -8692,8 +8526,7 @@ void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const vo
     X(COUNT, "number of objects")                                                                  \
     X(DEAD, "number of dead objects")                                                              \
     X(EXHAUSTED, "number of exhausted slots")                                                      \
-    X(HEAD, "first free slot")                                                                     \
-    X(WARNED, "count of warnings")
+    X(HEAD, "first free slot")
 
 #define PACKED_NUMBER(name, text) PACKED_##name,
 enum packed_number { PACKED_NUMBERS(PACKED_NUMBER) PACKED_NUMBERS_END };
@@ -8768,7 +8601,6 @@ HAFT_INTERNAL struct image packed_image(const haft_packed *packed)
                 [PACKED_DEAD] = packed->dead_count,
                 [PACKED_EXHAUSTED] = packed->exhausted,
                 [PACKED_HEAD] = packed->free_head,
-                [PACKED_WARNED] = fill_seen(&packed->slots.fill),
             },
         .parts[PACKED_SLOTS] = {(char *)packed->slot, slot_bytes(packed->used),
                                 slot_bytes(packed->capacity)},
@@ -8818,7 +8650,6 @@ HAFT_INTERNAL void packed_become(haft_packed *packed, const struct image *image)
     packed->dead_count = numbers[PACKED_DEAD];
     packed->exhausted = numbers[PACKED_EXHAUSTED];
     packed->free_head = numbers[PACKED_HEAD];
-    fill_set(&packed->slots.fill, numbers[PACKED_WARNED]);
 }
 
 /* lib/packed/packed_remove.c */
@@ -13197,7 +13028,7 @@ HAFT_INTERNAL struct batch *ring_take(struct ring *ring, const struct pool *pool
 
 HAFT_INTERNAL bool callback_is_running(void);
 
-/* Around each call of on_reclaim, on_fill and on_stall; not within one another. */
+/* Around each call of on_reclaim and on_stall; not within one another. */
 HAFT_INTERNAL void callback_begin(void);
 HAFT_INTERNAL void callback_end(void);
 
@@ -15557,9 +15388,6 @@ struct suppliers {
 
     /* supply_shortage(). */
     haft_status (*shortage)(haft_worker *worker, haft_status fresh);
-
-    /* Objects are counted, the first of a newly filled batch among them; NULL: no on_fill. */
-    void (*look_at_fill)(haft_table *table);
 };
 
 struct haft_table {
@@ -15954,30 +15782,11 @@ HAFT_INTERNAL void worker_set_batch_limit(haft_worker *worker, uint32_t limit);
  * concurrent/table/supply.h - the search for a slot.
  */
 
-/* Slots in the filling batch. */
-struct supply {
-    uint32_t count;
-    bool is_new; /* the search filled the batch */
-};
-
 /*
- * Up to `most` slots in the filling batch, at least one, for the caller to use.  HAFT_OK, or why
- * there are none.  The worker's thread; lock-free, except callbacks.
+ * Up to `most` slots in the filling batch, at least one, for the caller to use: how many in
+ * `*count`.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except callbacks.
  */
-HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply);
-
-/*
- * The slots of a supply are in use and counted: on_fill, if the batch was filled for them and it is
- * time.  Last in a call: on_fill may use the worker.
- */
-static inline void supply_used(haft_worker *worker, const struct supply *supply)
-{
-    haft_table *table = worker->table;
-
-    if (supply->is_new && table->suppliers.look_at_fill != NULL) {
-        table->suppliers.look_at_fill(table);
-    }
-}
+HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
 
 /* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
 HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh);
@@ -15991,15 +15800,12 @@ HAFT_INTERNAL haft_status supply_shortage(haft_worker *worker, haft_status fresh
  *   OWN   a slot of the filling batch is the worker's until it is published
  */
 
-/* Take a slot.  supply->is_new: the filling batch was filled for it. */
-static haft_status take_index(haft_worker *worker, uint64_t *index, struct supply *supply)
+/* Take a slot. */
+static haft_status take_index(haft_worker *worker, uint64_t *index)
 {
-    haft_status status = HAFT_OK;
+    uint32_t count;
+    const haft_status status = supply_find(worker, 1, &count);
 
-    *supply = (struct supply){.count = 1, .is_new = false};
-    if (hand_filling_count(worker) == 0) {
-        status = supply_find(worker, 1, supply);
-    }
     if (status == HAFT_OK) {
         *index = *hand_next(worker);
         hand_take(worker, 1);
@@ -16012,19 +15818,15 @@ haft_status worker_reserve(haft_worker *worker, haft_id *id, void **object, cons
 {
     const struct slots *slots = &worker->table->slots;
     uint64_t index;
-    struct supply supply;
-    const haft_status status = take_index(worker, &index, &supply);
+    const haft_status status = take_index(worker, &index);
 
     if (status != HAFT_OK) {
         return status;
     }
-    haft_id reserved;
-    atomic_u64 *word = life_reserve(slots, index, &reserved);
+    atomic_u64 *word = life_reserve(slots, index, id);
 
     sites_note_birth(&slots->sites, index, caller);
     tally(&worker->counters.reserved, 1);
-    supply_used(worker, &supply); /* on_fill may insert, into the caller's variables as well */
-    *id = reserved;
     if (object != NULL) {
         *object = slots_object(word);
     }
@@ -16299,13 +16101,6 @@ HAFT_INTERNAL bool released_has(const haft_table *table, uint64_t run);
 /*
  * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
  */
-
-/* In a table with on_fill, after an object was counted: on_fill, if it is time.  Nothing inside a
- * callback. */
-HAFT_INTERNAL void stats_look_at_fill(haft_table *table);
-
-/* In any table, after objects were freed: whether it may call on_fill again. */
-HAFT_INTERNAL void stats_look_at_low(haft_table *table);
 
 /* The counts that a walk over all slots has found. */
 struct stock {
@@ -16814,7 +16609,7 @@ HAFT_INTERNAL struct batch *reclaim_destination(const haft_table *table);
 
 /*
  * Inside a callback: a search has found nothing.  The call takes a due batch of the table back when
- * the callback's batch is done; nothing in a callback outside a take-back (on_fill).  `worker`:
+ * the callback's batch is done; nothing in a callback outside a take-back (on_stall).  `worker`:
  * NULL if it is a borrowed one.
  */
 HAFT_INTERNAL void reclaim_later(const haft_table *table, haft_worker *worker);
@@ -17520,7 +17315,6 @@ HAFT_INTERNAL void retire_batch(haft_worker *worker, struct batch *batch)
     worker->backlog.retired += batch->count;
     remember(&worker->backlog, ticket);
     shelf_wait(worker, batch);
-    stats_look_at_low(worker->table);
 }
 
 HAFT_INTERNAL void retire_open(haft_worker *worker)
@@ -18056,7 +17850,7 @@ HAFT_INTERNAL struct batch *shelf_take_waiting(haft_worker *worker)
  *   TALLY   tally (release) -> count_begun (acquire), life_uncount (release) -> count_restored
  *           (acquire)   frees before insertions into their slots; the count of a restored object's
  *           free, before the object is no longer counted as restored
- *   COUNT   each number alone; fewest_lives and most_lives choose the order of the reads
+ *   COUNT   each number alone; fewest_lives chooses the order of the reads
  *   RETRY   the budget, as a number
  */
 
@@ -18242,20 +18036,6 @@ static struct lives fewest_lives(const haft_table *table)
     return lives;
 }
 
-/*
- * No fewer than at some moment: the other way round.  x86 keeps the order of these loads.  C11 does
- * not, since frees would pay for it: elsewhere on_fill may be allowed again too early.
- */
-static struct lives most_lives(const haft_table *table)
-{
-    struct lives lives;
-
-    count_ended(&lives, table);
-    count_restored(&lives, table);
-    count_begun(&lives, table);
-    return lives;
-}
-
 /* Extents are read first: slots that are drawn meanwhile count as used. */
 HAFT_INTERNAL uint64_t stats_idle(const haft_table *table)
 {
@@ -18291,51 +18071,6 @@ HAFT_INTERNAL void stats_correct(haft_table *table, const struct stock *found)
     correct(&counters->reclaimed, counted.retired + missing, found->retired); /* is subtracted */
     correct(&counters->exhausted, found->exhausted + found->restore_exhausted, counted.exhausted);
     correct(&counters->restore_first_used, found->restore_first_used, sums.restore_first_used);
-}
-
-/* As haft_fill counts them. */
-static uint64_t in_use(const struct lives *lives)
-{
-    return taken(lives) + exhausted(lives);
-}
-
-static uint64_t most_in_use(const haft_table *table)
-{
-    const struct lives lives = most_lives(table);
-
-    return in_use(&lives);
-}
-
-HAFT_INTERNAL void stats_look_at_fill(haft_table *table)
-{
-    struct fill *fill = &table->slots.fill;
-
-    if (callback_is_running()) {
-        return;
-    }
-    uint64_t seen = fill_seen(fill);
-
-    if (fill_has_warned(seen)) {
-        if (!fill_look_at_low(fill, seen, most_in_use(table) - 1)) {
-            return;
-        }
-        seen++;
-    }
-    const struct lives lives = fewest_lives(table);
-
-    callback_begin();
-    fill_look(fill, seen, table->name, in_use(&lives), table->capacity);
-    callback_end();
-}
-
-HAFT_INTERNAL void stats_look_at_low(haft_table *table)
-{
-    struct fill *fill = &table->slots.fill;
-    const uint64_t seen = fill_seen(fill);
-
-    if (fill_has_warned(seen)) {
-        fill_look_at_low(fill, seen, most_in_use(table));
-    }
 }
 
 HAFT_INTERNAL
@@ -18664,7 +18399,6 @@ HAFT_INTERNAL void suppliers_choose(haft_table *table)
     *next = NULL;
     suppliers->shortage = calls_back ? shortage_with_on_reclaim : shortage;
     suppliers->take_back = calls_back ? take_back_due : NULL;
-    suppliers->look_at_fill = table->slots.fill.warn_at != 0 ? stats_look_at_fill : NULL;
 }
 
 /* concurrent/table/supply.c */
@@ -18723,15 +18457,14 @@ static haft_status search_slots(haft_worker *worker)
     return status;
 }
 
-HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, struct supply *supply)
+HAFT_INTERNAL haft_status supply_find(haft_worker *worker, uint64_t most, uint32_t *count)
 {
-    supply->is_new = hand_filling_count(worker) == 0;
-    const haft_status status = supply->is_new ? search_slots(worker) : HAFT_OK;
+    const haft_status status = hand_filling_count(worker) == 0 ? search_slots(worker) : HAFT_OK;
 
     if (status == HAFT_OK) {
         const uint32_t found = hand_filling_count(worker);
 
-        supply->count = most < found ? (uint32_t)most : found;
+        *count = most < found ? (uint32_t)most : found;
     }
     return status;
 }
@@ -20319,14 +20052,12 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     const char *bytes = objects;
     haft_status status = HAFT_OK;
     size_t done = 0;
-    struct supply found;
+    uint32_t found;
     const void *caller = CALLER;
 
     while (done < count && (status = supply_find(worker, count - done, &found)) == HAFT_OK) {
-        insert_found(worker, found.count, caller, bytes != NULL ? bytes + done * size : NULL,
-                     ids + done);
-        done += found.count;
-        supply_used(worker, &found);
+        insert_found(worker, found, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
+        done += found;
     }
     if (why != NULL) {
         *why = status;

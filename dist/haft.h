@@ -64,33 +64,33 @@
  *   met first
  *     haft/id.h          155  the id: what names an object instead of a pointer
  *     haft/status.h      329  what haft's functions answer
- *     haft/view.h        567  resolving ids: what every table has in common
- *     haft/domain.h     1341  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1698  the handle table that all threads share, and its workers
- *     haft/counted.h    2155  the handle table for any thread: objects are held by counts
- *     haft/local.h      2500  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2906  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/view.h        566  resolving ids: what every table has in common
+ *     haft/domain.h     1304  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1661  the handle table that all threads share, and its workers
+ *     haft/counted.h    2109  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2454  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2856  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3252  visiting the live objects of a shared table
- *     haft/pin.h        3367  holding on to an object beyond a read section
- *     haft/share.h      3419  hand a local table over to all threads, and back
- *     haft/side.h       3536  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3782  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3200  visiting the live objects of a shared table
+ *     haft/pin.h        3315  holding on to an object beyond a read section
+ *     haft/share.h      3367  hand a local table over to all threads, and back
+ *     haft/side.h       3484  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3730  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3998  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3946  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4152  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4100  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    916  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4676  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    915  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4624  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4365  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5825  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4313  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5773  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     6007  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5955  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       824  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       823  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -390,7 +390,6 @@ typedef enum haft_status {
     HAFT_BAD_MIN_FREE,
     HAFT_BAD_PINS,
     HAFT_BAD_RESTORE_RANGE,
-    HAFT_BAD_WARN_AT,
     HAFT_BAD_WAITING_BYTES,
     HAFT_BAD_FOREIGN_CLOCK,
     HAFT_BAD_CLOCK,
@@ -916,7 +915,6 @@ typedef struct haft_foreign_clock {
  * haft/diagnose.h - what is wrong with an id or a table, for programs and for people.
  *
  *   haft_require(), on_bad_access                 ids that must be live
- *   warn_at, on_fill                              a warning before a table is full
  *   sites, on_leak                                where objects were allocated and freed
  *   haft_table_explain(), haft_diagnose_format()  answers in words
  *
@@ -1017,37 +1015,6 @@ HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, ha
     return __builtin_expect(object != NULL, 1) ? object
                                                : haft_local_require_failed(local, id, view.base);
 }
-
-/* --- a warning before a table is full: the options warn_at and on_fill --- */
-
-typedef struct haft_fill {
-    const char *table; /* its name */
-    uint64_t in_use;   /* objects live or reserved, and slots that are exhausted */
-    uint64_t capacity;
-} haft_fill;
-
-/*
- * on_fill: called when `warn_at` or more are in use, by the thread whose call finds that; and not
- * again before they have fallen to warn_at less an eighth of it (rounded up).  The tables say when
- * they look; in a shared one the count is off by no more than the calls that other threads make
- * meanwhile.  `fill` lasts until it returns.
- *
- * It is called with no lock held, and may insert, free and ask, on the same table and worker too.
- * What the insertion or reservation that calls it gives back is written afterwards, except for the
- * ids of haft_insert_many().  In a shared table what waits or
- * closes answers HAFT_IN_CALLBACK, as in on_reclaim; a local table's on_fill may do what its
- * on_destroy may, and a packed table's what its other callbacks may.  It is called neither within
- * itself nor inside another callback of a shared table.
- *
- * So a local table may be cleared when it is nearly full.  There, a reservation that calls on_fill
- * counts in `in_use`, and is made when on_fill returns: before, its id is as one that was never
- * issued, and no call gives it up or takes its slot.  An object that calls on_fill is live already:
- * if on_fill frees it, the insertion answers HAFT_OK with an id that is stale.
- *
- * In a shared table the slot for which a call looks at the fill is reserved meanwhile, and its
- * object becomes live when on_fill has returned; the objects of haft_insert_many() are live.
- */
-typedef void haft_on_fill(const haft_fill *fill, void *arg);
 
 /* --- where objects were allocated and freed: for finding leaks and stale ids --- */
 
@@ -1188,10 +1155,6 @@ typedef struct haft_footprint {
                                                                                                    \
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
     void *bad_access_arg;                                                                          \
-                                                                                                   \
-    uint64_t warn_at; /* objects, 1 to the capacity: see haft/diagnose.h; 0: no on_fill */         \
-    haft_on_fill *on_fill;                                                                         \
-    void *fill_arg;                                                                                \
                                                                                                    \
     bool sites;            /* keep allocation sites: see haft/diagnose.h */                        \
     haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
@@ -1711,7 +1674,7 @@ void haft_thread_online(haft_domain *domain);
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
  * read sections" means that it holds none.
  *
- * Progress and cost leave out what a call may run besides: on_reclaim; on_fill; on_stall, or the
+ * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the
  * line on stderr in its place; and system calls for memory (strict overcommit).
  *
  * Contents:
@@ -1760,15 +1723,6 @@ typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *a
  * capacity: the table holds at least this many objects.  Slots that workers hold back come from
  * beyond it: leave an eighth of the index range free, or 4,096 slots; else the table works, but
  * every call is a shared operation.
- *
- * warn_at: a worker looks at the fill when an object in the first slot of a new batch has been
- * counted; calls without a worker look each time; no call looks inside a callback.  So on_fill is
- * called no earlier than when warn_at objects are in use, and no later than when every open worker
- * has used up a batch after that, begun outside callbacks: at most 128 slots, fewer in tables below
- * 4,096.  A worker looks
- * whether the fill has fallen as well when it hands on a batch of freed slots: a fall that lasts
- * for fewer frees than a batch for each open worker may pass unseen, and then brings no further
- * warning.  Restored objects do not count.
  */
 typedef struct haft_table_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -1834,7 +1788,7 @@ typedef struct haft_table_stats {
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WARN_AT, HAFT_BAD_WAITING_BYTES
+ *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WAITING_BYTES
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
@@ -2536,10 +2490,7 @@ typedef enum haft_local_reuse {
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
-/*
- * on_fill is called when the call that reaches warn_at has changed the table, before that call
- * writes its results (haft/diagnose.h); on_bad_access also while the table is shared.
- */
+/* on_bad_access is called also while the table is shared. */
 typedef struct haft_local_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
 
@@ -2588,7 +2539,7 @@ typedef struct haft_local_options {
  * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE, HAFT_BAD_WARN_AT
+ *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
@@ -2753,9 +2704,8 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
  * (with `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may
  * stay.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_USE while a slot is reserved, except
- *           by the call that runs on_fill (haft/diagnose.h).  So a constructor of C++ cannot clear
- *           the table that its object is made in.
+ * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_USE while a slot is reserved.  So a
+ *           constructor of C++ cannot clear the table that its object is made in.
  * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).
  */
@@ -2954,9 +2904,7 @@ typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
 
 /*
  * The objects stand object_size apart, the first one at a multiple of the largest power of two in
- * that, up to 4096: where it is a C type's size, they are aligned for that type.  on_fill is called
- * when the insertion that reaches warn_at has changed the table, before it writes its result
- * (haft/diagnose.h).
+ * that, up to 4096: where it is a C type's size, they are aligned for that type.
  */
 typedef struct haft_packed_options {
     HAFT_COMMON_OPTIONS; /* name, capacity, object_size and so on: see haft/detail/options.h */
@@ -3007,8 +2955,8 @@ typedef struct haft_dense_view {
  *
  * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_WARN_AT   the option of that name
+ *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
+ *                                the option of that name
  *             HAFT_NO_MEMORY     no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1), and O(growth_step) memory that is touched.
@@ -3970,8 +3918,8 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
- * included.  It must have been opened with the same options; name, callbacks, allocator, sites,
- * warn_at and huge_pages may differ, and the options that the top of this file names; will_share
+ * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
+ * huge_pages may differ, and the options that the top of this file names; will_share
  * may where it adds no slots (haft/local.h).
  * Given memory, and slots of up to 128 KiB, are not in pages that a trim releases: a file of a
  * table with such pages loads into a table with such pages alone, and one of a table without into
