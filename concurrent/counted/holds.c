@@ -118,12 +118,13 @@ static __attribute__((noinline)) bool copy_words(const haft_counted *table, cons
 
 bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
 {
-    const atomic_u64 *at = counted_find(table, id);
+    const uint64_t index = counted_index(table, id);
 
     assert(table->copies && "a table that copies are made of is opened with `copies`");
-    if (at == NULL || !table->copies) {
+    if (index - HAFT_FIRST_INDEX >= table->copied_count) {
         return false;
     }
+    const atomic_u64 *at = counted_at(table, index);
     /* Weakened, the object's words could be read from before its publication. */
     const uint64_t before = load_acquire(PUBLISH, at);
 

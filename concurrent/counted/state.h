@@ -36,8 +36,9 @@ struct haft_counted {
     uint64_t stride;
     uint64_t index_mask;
     uint64_t slot_count;
-    uint64_t tag_above;  /* the tag, above a generation of this layout */
-    uint64_t match_mask; /* generation and state, in a word that was shifted down to the state */
+    uint64_t copied_count; /* as slot_count in a table with copies, else 0 */
+    uint64_t tag_above;    /* the tag, above generation and state */
+    uint64_t match_mask;   /* generation and state, in a word that was shifted down to the state */
     uint8_t index_bits;
     bool wraps;
     bool copies;
@@ -100,16 +101,17 @@ static inline atomic_u64 *counted_find(const haft_counted *table, haft_id id)
 /* Whether `word` is LIVE or ENDED, with the generation of `id`: their state has the high bit. */
 static inline bool counted_is_of(const haft_counted *table, uint64_t word, haft_id id)
 {
-    const uint64_t wanted = (id.bits >> table->index_bits ^ table->tag_above) << 1 | 1;
+    const uint64_t wanted = (id.bits >> table->index_bits << 2) ^ (table->tag_above | COUNTED_LIVE);
+    const uint64_t either = COUNTED_LIVE ^ COUNTED_ENDED;
 
-    return (word >> (COUNTED_LOW_BITS + 1) & table->match_mask >> 1) == wanted;
+    return (word >> COUNTED_LOW_BITS & table->match_mask & ~either) == wanted;
 }
 
 /* Whether `word` has that state, and the generation of `id`, which has the table's tag. */
 static inline bool counted_fits(const haft_counted *table, uint64_t word, haft_id id,
                                 enum counted_state state)
 {
-    const uint64_t wanted = (id.bits >> table->index_bits ^ table->tag_above) << 2 | state;
+    const uint64_t wanted = (id.bits >> table->index_bits << 2) ^ (table->tag_above | state);
 
     return (word >> COUNTED_LOW_BITS & table->match_mask) == wanted;
 }

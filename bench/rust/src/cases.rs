@@ -1,5 +1,5 @@
 //! The workloads, as the C++ programs beside this folder describe them: churn.h, replace.cc,
-//! handoff.cc, resolve.cc, local.cc.
+//! handoff.cc, resolve.cc, local.cc, counted.cc.
 
 use crate::measure::{alone, black_box, together, Case, Object, Random};
 use crate::tables::{Locked, MutexLocked, Sharded, Shared};
@@ -13,6 +13,7 @@ const REPLACE_SIZE: usize = 65536;
 const REPLACE_ROUND: usize = 1024;
 const HANDOFF_SIZE: usize = 512;
 const HANDOFF_DEPTH: usize = 8;
+const HOLD_SIZE: usize = 1024;
 
 fn churn<T: Shared>(subject: &'static str, threads: usize) -> Case {
     let run = move |rounds| {
@@ -128,6 +129,35 @@ fn resolve<T: Shared>(workload: &'static str, subject: &'static str, size: usize
         })
     };
     Case { workload, subject, size, threads: 1, items_a_round: size as u64, run: Box::new(run) }
+}
+
+/// A guard holds the object while its first word is read; each thread has an order of its own.
+fn hold<T: Shared>(subject: &'static str, threads: usize) -> Case {
+    let mut filled = None;
+    let run = move |rounds| {
+        let (table, ids) = filled.get_or_insert_with(|| {
+            let table = T::new();
+            let ids: Vec<T::Id> = (0..HOLD_SIZE).map(|_| table.insert(OBJECT)).collect();
+            (table, ids)
+        });
+        let (table, ids) = (&*table, &*ids);
+        together(threads, |thread| {
+            let mut order = ids.clone();
+            Random::new(thread as u64 + 1).shuffle(&mut order);
+            for _ in 0..rounds {
+                let sum = order.iter().map(|id| table.first_word(*id)).sum::<u64>();
+                assert_eq!(black_box(sum), HOLD_SIZE as u64);
+            }
+        })
+    };
+    Case {
+        workload: "hold",
+        subject,
+        size: HOLD_SIZE,
+        threads,
+        items_a_round: (HOLD_SIZE * threads) as u64,
+        run: Box::new(run),
+    }
 }
 
 fn slotmap_get(size: usize) -> Case {
@@ -258,6 +288,7 @@ fn add_shared<T: Shared>(makers: &mut Vec<Box<dyn Fn() -> Case>>, subject: &'sta
     for threads in thread_counts() {
         makers.push(Box::new(move || churn::<T>(subject, threads)));
         makers.push(Box::new(move || replace::<T>(subject, threads)));
+        makers.push(Box::new(move || hold::<T>(subject, threads)));
     }
     makers.push(Box::new(move || handoff::<T>(subject)));
     for size in [1024, 16384, 262144] {
