@@ -10391,8 +10391,9 @@ struct haft_counted {
     uint64_t stride;
     uint64_t index_mask;
     uint64_t slot_count;
-    uint64_t tag_above;  /* the tag, above a generation of this layout */
-    uint64_t match_mask; /* generation and state, in a word that was shifted down to the state */
+    uint64_t copied_count; /* as slot_count in a table with copies, else 0 */
+    uint64_t tag_above;    /* the tag, above generation and state */
+    uint64_t match_mask;   /* generation and state, in a word that was shifted down to the state */
     uint8_t index_bits;
     bool wraps;
     bool copies;
@@ -10455,16 +10456,17 @@ static inline atomic_u64 *counted_find(const haft_counted *table, haft_id id)
 /* Whether `word` is LIVE or ENDED, with the generation of `id`: their state has the high bit. */
 static inline bool counted_is_of(const haft_counted *table, uint64_t word, haft_id id)
 {
-    const uint64_t wanted = (id.bits >> table->index_bits ^ table->tag_above) << 1 | 1;
+    const uint64_t wanted = (id.bits >> table->index_bits << 2) ^ (table->tag_above | COUNTED_LIVE);
+    const uint64_t either = COUNTED_LIVE ^ COUNTED_ENDED;
 
-    return (word >> (COUNTED_LOW_BITS + 1) & table->match_mask >> 1) == wanted;
+    return (word >> COUNTED_LOW_BITS & table->match_mask & ~either) == wanted;
 }
 
 /* Whether `word` has that state, and the generation of `id`, which has the table's tag. */
 static inline bool counted_fits(const haft_counted *table, uint64_t word, haft_id id,
                                 enum counted_state state)
 {
-    const uint64_t wanted = (id.bits >> table->index_bits ^ table->tag_above) << 2 | state;
+    const uint64_t wanted = (id.bits >> table->index_bits << 2) ^ (table->tag_above | state);
 
     return (word >> COUNTED_LOW_BITS & table->match_mask) == wanted;
 }
@@ -10782,7 +10784,7 @@ static void fill_in_ids(haft_counted *table, const struct plan *plan)
     table->index_mask = table->format.index_mask;
     table->generation_mask = (uint32_t)haft_field_max(layout.generation_bits);
     table->match_mask = (uint64_t)table->generation_mask << 2 | 3;
-    table->tag_above = plan->common.tag << layout.generation_bits;
+    table->tag_above = plan->common.tag << layout.generation_bits << 2;
     table->first_life = (uint32_t)first;
 }
 
@@ -10792,6 +10794,7 @@ static void fill_in_counted(haft_counted *table, const struct plan *plan,
     fill_in_ids(table, plan);
     table->stride = plan->stride;
     table->slot_count = plan->slots;
+    table->copied_count = options->copies ? plan->slots : 0;
     table->base =
         (uintptr_t)table->memory.base + (uintptr_t)(plan->first - HAFT_FIRST_INDEX * plan->stride);
     table->wraps = options->wrap;
@@ -11505,12 +11508,13 @@ static __attribute__((noinline)) bool copy_words(const haft_counted *table, cons
 
 bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
 {
-    const atomic_u64 *at = counted_find(table, id);
+    const uint64_t index = counted_index(table, id);
 
     assert(table->copies && "a table that copies are made of is opened with `copies`");
-    if (at == NULL || !table->copies) {
+    if (index - HAFT_FIRST_INDEX >= table->copied_count) {
         return false;
     }
+    const atomic_u64 *at = counted_at(table, index);
     /* Weakened, the object's words could be read from before its publication. */
     const uint64_t before = load_acquire(PUBLISH, at);
 
