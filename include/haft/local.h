@@ -49,7 +49,7 @@ typedef enum haft_local_reuse {
  *
  * It may call any function of this header on the table except haft_local_close(),
  * haft_local_set_destroy(), haft_local_load_begin() and _end().  While the table closes, inserting,
- * reserving and restoring answer HAFT_FULL.
+ * reserving and restoring answer HAFT_FULL.  It returns: no longjmp(), no exception.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 

@@ -17,7 +17,8 @@
  *
  * Callbacks (on_destroy, and compare of haft_packed_sort()) may resolve, ask, insert and kill.
  * What moves objects (free, refresh, clear, sort, swap) is refused inside them with
- * HAFT_IN_CALLBACK; closing the table inside one is misuse.
+ * HAFT_IN_CALLBACK; closing the table inside one is misuse.  They return: after a longjmp() or an
+ * exception out of one, the table answers HAFT_IN_CALLBACK for ever.
  *
  * A loop from the last position to the first may free the object that it is at: what moves there
  * has been visited.

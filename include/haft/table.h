@@ -72,6 +72,8 @@ typedef struct haft_worker haft_worker;
  * its thread has just taken back, ready ones and fresh ones, but takes none back itself: so it may
  * answer HAFT_BUSY where one after the callback finds a slot.
  *
+ * It returns: no longjmp(), no exception.
+ *
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
  * its slots back soon after their grace period, 512 or more in each call; slots of closed workers
  * are taken back when a search needs them, by haft_trim(), or when the table closes.

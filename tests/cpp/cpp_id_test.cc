@@ -1,8 +1,13 @@
 /* haft::id: a type for each T, hashing, order. */
 #include "tests/cpp/counted.hpp"
 #include <algorithm>
+#if __cplusplus >= 202002L
+#include <compare>
+#endif
 #include <map>
 #include <set>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -94,6 +99,23 @@ Test(cpp_id, order_is_total_and_agrees_with_equality)
     cr_expect_not(high < low || high <= low || low > high || low >= high);
     cr_expect_not(low < low || low > low);
     cr_expect(low <= low && low >= low);
+}
+
+#if __cplusplus >= 202002L
+static_assert(std::three_way_comparable<ship_id, std::strong_ordering>);
+static_assert((ship_id(haft_id{7}) <=> ship_id(haft_id{8})) < 0);
+#endif
+
+Test(cpp_id, is_written_as_index_and_generation)
+{
+    const ship_id id(haft_id_pack(HAFT_LAYOUT_32_32, 17, 3, 0));
+    const ship_id small(haft_id_pack(HAFT_LAYOUT_20_12, 17, 3, 0));
+    std::ostringstream out;
+
+    cr_expect(to_string(id) == "17v3");
+    cr_expect(to_string(small, HAFT_LAYOUT_20_12) == "17v3");
+    out << id << ' ' << ship_id();
+    cr_expect(out.str() == "17v3 nil");
 }
 
 Test(cpp_id, ids_are_keys_of_maps_and_sets)

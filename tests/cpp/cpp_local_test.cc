@@ -1,4 +1,4 @@
-/* haft::local, and what it shares with the other C++ tables: result, scans, exceptions. */
+/* haft::local, and what it shares with the other C++ tables: scans, exceptions. */
 #include "tests/cpp/counted.hpp"
 #include <algorithm>
 #include <cstdint>
@@ -384,6 +384,76 @@ Test(cpp_local, constructor_that_throws_in_a_restore_leaves_everything_as_it_was
     cr_expect_eq(movable_thrower::live, 2);
 }
 
+/* It cannot be moved, and its constructor throws where it is asked to. */
+struct stuck {
+    stuck(int value, bool throws) : number(value), life(throws) {}
+    int number;
+    thrower life;
+};
+
+Test(cpp_local, what_cannot_be_moved_is_restored_in_its_slot)
+{
+    auto table = haft::local<stuck>::open(10);
+    const haft::id<stuck> id(haft_id_pack(HAFT_LAYOUT_32_32, 5, 2, 0));
+
+    expect_status(table->restore(id, 7, false), HAFT_OK);
+    cr_expect_eq(table->resolve(id)->number, 7);
+    table->free(id);
+    cr_expect_eq(counted::live(), 0);
+    cr_expect_eq(counted::misplaced, 0);
+}
+
+Test(cpp_local, a_slot_in_which_nothing_could_be_restored_is_free_and_its_id_stale)
+{
+    auto table = haft::local<stuck>::open(1);
+    const haft::id<stuck> id(haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 2, 0));
+
+    cr_expect_throw((void)table->restore(id, 7, true), int);
+    expect_status(table->diagnose(id), HAFT_STALE);
+    expect_status(table->restore(id, 7, false), HAFT_STALE);
+    cr_expect_eq(table->available(), 1);
+    cr_expect(table->emplace(8, false));
+    cr_expect_eq(table->count(), 1);
+}
+
+/* --- visitors that throw --- */
+
+Test(cpp_local, what_a_visitor_of_slots_throws_ends_the_walk)
+{
+    table_type numbers = opened();
+    int visits = 0;
+    const auto visit = [&](haft::id<counted>, counted *object) {
+        visits++;
+        if (object->number == 1) {
+            throw 7;
+        }
+    };
+
+    for (int i = 0; i < 3; i++) {
+        cr_assert(numbers.emplace(i));
+    }
+    cr_expect_throw(numbers.for_each_slot(visit), int);
+    cr_expect_eq(visits, 2);
+    expect_status(numbers.clear(), HAFT_OK);
+}
+
+/* --- words --- */
+
+Test(cpp_local, explains_statuses_and_ids_however_long)
+{
+    const std::string name(1000, 'n');
+    haft_local_options options = {};
+
+    options.name = name.c_str();
+    options.capacity = 1;
+    const auto table = haft::local<int>::open(options);
+    const auto id = (*table).view().resolve(haft::id<int>());
+
+    cr_expect_null(id);
+    cr_expect(table->explain(HAFT_FULL).find(name + ": full: capacity 1") == 0);
+    cr_expect(table->explain(haft::id<int>()).find(name + ": nil") == 0);
+}
+
 /* --- moving --- */
 
 Test(cpp_local, moved_from_table_is_empty_and_its_objects_stay_where_they_are)
@@ -639,20 +709,4 @@ Test(cpp_local, loop_may_free_what_it_meets_and_insert)
         (void)id;
         cr_expect_geq(object.number, 100);
     }
-}
-
-/* --- results --- */
-
-Test(cpp_local, result_has_a_value_or_a_status)
-{
-    haft::result<int> some = 7;
-    haft::result<int> none = HAFT_FULL;
-
-    cr_expect(some);
-    expect_status(some.status(), HAFT_OK);
-    cr_expect_eq(*some, 7);
-    cr_expect_not(none);
-    expect_status(none.status(), HAFT_FULL);
-    cr_expect_eq(std::move(none).value_or(3), 3);
-    cr_expect_eq(std::move(some).value_or(3), 7);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -248,6 +249,42 @@ static std::vector<int> values_of(const haft::packed<tally> &tallies)
         values.push_back(*each.owned);
     }
     return values;
+}
+
+Test(cpp_packed, what_a_comparison_throws_leaves_all_objects_in_some_order)
+{
+    auto tallies = opened();
+    std::vector<haft::id<tally>> ids;
+    int calls = 0;
+    const auto less = [&](const tally &a, const tally &b) {
+        if (++calls == 100) {
+            throw 7;
+        }
+        return *a.owned < *b.owned;
+    };
+
+    for (int i = 0; i < 64; i++) {
+        ids.push_back(*tallies.emplace(i * 37 % 64));
+    }
+    cr_expect_throw((void)tallies.sort(less), int);
+    cr_expect_eq(calls, 100);
+    for (int i = 0; i < 64; i++) {
+        cr_expect_eq(*tallies.resolve(ids[static_cast<std::size_t>(i)])->owned, i * 37 % 64);
+    }
+    expect_status(tallies.refresh(), HAFT_OK);
+    expect_status(tallies.sort(less), HAFT_OK);
+    cr_expect(std::is_sorted(tallies.begin(), tallies.end(), less));
+}
+
+Test(cpp_packed, explains_statuses_and_ids)
+{
+    auto tallies = opened(1);
+    const auto id = *tallies.emplace(1);
+
+    cr_expect(tallies.explain(HAFT_FULL).find("full: capacity 1") != std::string::npos);
+    tallies.free(id);
+    cr_expect(tallies.explain(id).find(to_string(id)) != std::string::npos);
+    cr_expect(tallies.explain(id).find("HAFT_STALE") != std::string::npos);
 }
 
 Test(cpp_packed, the_first_objects_are_sorted_alone)

@@ -169,6 +169,24 @@ Test(cpp_side, a_plain_function_visits)
     cr_expect_eq(visited, 1);
 }
 
+Test(cpp_side, what_a_visitor_throws_ends_the_walk)
+{
+    auto ships = haft::local<ship>::open(10);
+    auto points = haft::side<point, ship>::open(*ships);
+    int visits = 0;
+    const auto visit = [&](haft::id<ship>, ship &, point &) {
+        visits++;
+        throw 7;
+    };
+
+    for (int i = 0; i < 3; i++) {
+        cr_assert(points->emplace(*ships->emplace(i), 1.0, 2.0));
+    }
+    cr_expect_throw(points->for_each(visit), int);
+    cr_expect_eq(visits, 1);
+    cr_expect(points->remove((*ships->begin()).id));
+}
+
 Test(cpp_side, a_shared_table_has_sides_of_plain_values)
 {
     auto domain = haft::domain::open(HAFT_CLOCK_CALLER, haft_urcu_memb());

@@ -25,6 +25,8 @@ Test(cpp_table, freed_object_is_destroyed_once_after_the_grace_period)
     cr_expect_eq(object->number, 7);
     cr_expect_null(numbers.resolve(*id));
     expect_status(numbers.diagnose(*id), HAFT_STALE);
+    cr_expect(numbers.explain(*id).find(to_string(*id)) != std::string::npos);
+    cr_expect(numbers.explain(HAFT_FULL).find("full: capacity ") != std::string::npos);
     cr_expect_not(numbers.is_live(*id));
     cr_expect_not(numbers.view().is_live(*id));
     expect_status(worker->free(*id), HAFT_STALE);

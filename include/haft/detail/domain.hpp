@@ -20,9 +20,10 @@ namespace haft
  * empty: they may be tested, assigned to, closed and destroyed.
  *
  * The destructor, and an assignment to one that is open, close it.  Where haft_domain_close() says
- * no, debug builds assert, and the domain stays open for ever.  close() tells.
+ * no, the domain stays open for ever: a line on stderr says so, and debug builds assert.  close()
+ * answers.
  */
-class domain : public detail::owner<haft_domain, detail::asserting_closer<haft_domain_close>>
+class domain : public detail::owner<haft_domain, detail::telling_closer<haft_domain_close>>
 {
   public:
     domain() noexcept = default;

@@ -9,6 +9,11 @@
 
 #include <functional>
 #include <haft/id.h>
+#include <iosfwd>
+#include <string>
+#if defined(__cpp_impl_three_way_comparison) && __has_include(<compare>)
+#include <compare>
+#endif
 
 namespace haft
 {
@@ -35,6 +40,12 @@ template <class T> class id
     friend constexpr bool operator>(id a, id b) noexcept { return b < a; }
     friend constexpr bool operator<=(id a, id b) noexcept { return !(b < a); }
     friend constexpr bool operator>=(id a, id b) noexcept { return !(a < b); }
+#ifdef __cpp_lib_three_way_comparison
+    friend constexpr std::strong_ordering operator<=>(id a, id b) noexcept
+    {
+        return a.id_.bits <=> b.id_.bits;
+    }
+#endif
 
   private:
     haft_id id_ = {0};
@@ -45,6 +56,25 @@ template <class T> const haft_id *untyped(const id<T> *ids) noexcept
 {
     static_assert(sizeof(id<T>) == sizeof(haft_id), "an id and nothing else");
     return reinterpret_cast<const haft_id *>(ids);
+}
+
+/*
+ * haft_id_format() - "17v3": the index and the generation, of a table with that layout.  explain()
+ * of a table knows its own.
+ */
+template <class T> std::string to_string(id<T> id, haft_layout layout = HAFT_LAYOUT_32_32)
+{
+    char text[HAFT_ID_TEXT_SIZE];
+
+    haft_id_format(layout, id.untyped(), text, sizeof text);
+    return text;
+}
+
+/* to_string() of the default layout. */
+template <class Traits, class T>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, id<T> id)
+{
+    return out << to_string(id).c_str();
 }
 
 } // namespace haft

@@ -7,8 +7,8 @@
  * already, and may call what on_destroy may.
  *
  * Each function is one call of the haft_local_ function of its name, whose contract holds.  What
- * can fail says so by its result: only a constructor of T throws, and then nothing has changed but
- * that a reservation came and went.
+ * can fail says so by its result.  A constructor of T may throw, and then nothing has changed but
+ * that a reservation came and went; so may a visitor, and then the walk has ended.
  */
 #ifndef HAFT_DETAIL_LOCAL_HPP
 #define HAFT_DETAIL_LOCAL_HPP
@@ -87,14 +87,14 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     /*
      * A T made of `args` under an id chosen elsewhere.  Fails as haft_local_restore(); then, and
      * where a constructor throws, nothing has changed: it can be restored again.  A T whose
-     * constructor may throw is made first, and moved to its slot.
+     * constructor may throw is made first, and moved to its slot; one that cannot be moved is made
+     * there, and where its constructor throws, the id is stale.
      */
     template <class... Args> haft_status restore(id_type id, Args &&...args)
     {
-        if constexpr (detail::constructs_nothrow<T, Args...>()) {
-            return restore_by(id, [&](void *bytes) noexcept {
-                detail::construct<T>(bytes, std::forward<Args>(args)...);
-            });
+        if constexpr (detail::constructs_nothrow<T, Args...>() || !detail::moves_nothrow<T>) {
+            return restore_by(
+                id, [&](void *bytes) { detail::construct<T>(bytes, std::forward<Args>(args)...); });
         } else {
             T made = detail::make<T>(std::forward<Args>(args)...);
 
@@ -116,8 +116,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     /* free(), after the object has been moved out: HAFT_OK or why there is none. */
     result<T> take(id_type id)
     {
-        static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
-                      "an object that is taken is moved out of its slot");
+        static_assert(detail::moves_nothrow<T>, "an object that is taken is moved out of its slot");
         T *object = this->resolve(id);
 
         if (object == nullptr) {
@@ -139,6 +138,19 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     {
         return haft_local_diagnose(handle_.get(), id.untyped());
     }
+    /* haft_local_explain(); of an id haft_local_diagnose_format(). */
+    std::string explain(haft_status status) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_local_explain(handle_.get(), status, text, size);
+        });
+    }
+    std::string explain(id_type id) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_local_diagnose_format(handle_.get(), id.untyped(), text, size);
+        });
+    }
 
     /*
      * The objects that are live when the loop comes to them: `for (auto [id, ship] : ships)`.  One
@@ -158,16 +170,18 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     typename scan_type::end_mark end() const noexcept { return {}; }
 
     /*
-     * haft_local_for_each_slot() - calls visit(id, object), which may not throw, for each slot ever
-     * used: `object` is NULL for a slot without an object, whose id is for restore_free().  If it
-     * returns a bool, false ends the walk.
+     * haft_local_for_each_slot() - calls visit(id, object) for each slot ever used: `object` is
+     * NULL for a slot without an object, whose id is for restore_free().  If it returns a bool,
+     * false ends the walk.
      */
-    template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
+    template <class Visit> uint64_t for_each_slot(Visit &&visit) const
     {
-        auto *to = std::addressof(visit); // a function's address does not become a void *
+        detail::carried<std::remove_reference_t<Visit>> visiting(visit);
+        const uint64_t calls = haft_local_for_each_slot(
+            handle_.get(), visit_slot<decltype(visiting)>, std::addressof(visiting));
 
-        return haft_local_for_each_slot(handle_.get(), visit_slot<std::remove_reference_t<Visit>>,
-                                        &to);
+        visiting.rethrow();
+        return calls;
     }
 
     /* haft_local_id_at(): `id` is untouched where the index is out of range. */
@@ -233,22 +247,24 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
 
   private:
-    template <class Construct> haft_status restore_by(id_type id, Construct construct) noexcept
+    template <class Construct> haft_status restore_by(id_type id, Construct construct)
     {
         void *bytes;
         const haft_status status = haft_local_reserve_at(handle_.get(), id.untyped(), &bytes);
 
         if (status == HAFT_OK) {
+            detail::reservation reserved([&] { haft_local_abort(handle_.get(), id.untyped()); });
+
             construct(bytes);
+            reserved.keep();
             haft_local_publish(handle_.get(), id.untyped());
         }
         return status;
     }
 
-    template <class Visit> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
+    template <class Visiting> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
     {
-        return detail::visit_one(**static_cast<Visit **>(arg), id_type(id),
-                                 static_cast<T *>(object));
+        return static_cast<Visiting *>(arg)->call(false, id_type(id), static_cast<T *>(object));
     }
 
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}

@@ -11,8 +11,12 @@
 #ifndef HAFT_DETAIL_OWNER_HPP
 #define HAFT_DETAIL_OWNER_HPP
 
+#include <exception>
 #include <haft/detail/result.hpp>
 #include <haft/detail/view.hpp>
+#include <haft/domain.h>
+#include <haft/table.h>
+#include <string>
 
 namespace haft::detail
 {
@@ -22,26 +26,92 @@ template <auto Close> struct closer {
     template <class Handle> void operator()(Handle *handle) const noexcept { Close(handle); }
 };
 
-/* The same where the function may refuse: debug builds assert, and it stays open for ever. */
-template <auto Close> struct asserting_closer {
+/* What owns such a handle. */
+template <class Handle> inline constexpr const char *owner_name = nullptr;
+template <> inline constexpr const char *owner_name<haft_domain> = "a haft::domain";
+template <> inline constexpr const char *owner_name<haft_table> = "a haft::table";
+template <> inline constexpr const char *owner_name<haft_worker> = "a haft::worker";
+
+/* The same where the function may refuse: it stays open for ever, with a line on stderr, and debug
+ * builds assert. */
+template <auto Close> struct telling_closer {
     template <class Handle> void operator()(Handle *handle) const noexcept
     {
-        [[maybe_unused]] const haft_status status = Close(handle);
+        const haft_status status = Close(handle);
 
+        if (status != HAFT_OK) {
+            complain(owner_name<Handle>, "ends and cannot be closed", status);
+        }
         assert(status == HAFT_OK);
     }
 };
 
-/* Calls visit(arguments): whether its walk goes on. */
-template <class Visit, class... Arguments>
-bool visit_one(Visit &visit, Arguments &&...arguments) noexcept
+/*
+ * A function of the caller's, for a callback of C.  What it throws does not unwind the library,
+ * which keeps state meanwhile: the function is not called again, and rethrow() throws it.
+ */
+template <class Function> class carried
 {
-    if constexpr (std::is_void_v<decltype(visit(std::forward<Arguments>(arguments)...))>) {
-        visit(std::forward<Arguments>(arguments)...);
-        return true;
-    } else {
-        return visit(std::forward<Arguments>(arguments)...);
+  public:
+    explicit carried(Function &function) noexcept : function_(function) {}
+
+    /* function(arguments), true for void; or `otherwise` once it has thrown. */
+    template <class Result, class... Arguments>
+    Result call([[maybe_unused]] Result otherwise, Arguments &&...arguments) noexcept
+    {
+#ifdef __cpp_exceptions
+        if (thrown_ != nullptr) {
+            return otherwise;
+        }
+        try {
+            return run<Result>(std::forward<Arguments>(arguments)...);
+        } catch (...) {
+            thrown_ = std::current_exception();
+            return otherwise;
+        }
+#else
+        return run<Result>(std::forward<Arguments>(arguments)...);
+#endif
     }
+
+    void rethrow() const
+    {
+#ifdef __cpp_exceptions
+        if (thrown_ != nullptr) {
+            std::rethrow_exception(thrown_);
+        }
+#endif
+    }
+
+  private:
+    template <class Result, class... Arguments> Result run(Arguments &&...arguments)
+    {
+        if constexpr (std::is_void_v<decltype(function_(std::forward<Arguments>(arguments)...))>) {
+            function_(std::forward<Arguments>(arguments)...);
+            return true;
+        } else {
+            return function_(std::forward<Arguments>(arguments)...);
+        }
+    }
+
+    Function &function_;
+#ifdef __cpp_exceptions
+    std::exception_ptr thrown_;
+#endif
+};
+
+/* The line that say(text, size), which is as snprintf, writes. */
+template <class Say> std::string line_of(Say say)
+{
+    std::string line(200, '\0');
+    auto length = static_cast<std::size_t>(say(&line[0], line.size() + 1));
+
+    if (length > line.size()) {
+        line.resize(length);
+        length = static_cast<std::size_t>(say(&line[0], line.size() + 1));
+    }
+    line.resize(length < line.size() ? length : line.size()); /* it may have grown between */
+    return line;
 }
 
 template <class Handle, class Closer> class owner

@@ -9,8 +9,8 @@
  *
  * Each function is one call of the haft_packed_ function of its name, whose contract holds, also
  * about which pointers end.  Each object is destroyed once: by free(), refresh(), clear() or the
- * table's end.  Only a constructor of T throws, and then nothing has changed.  Comparisons may not
- * throw.
+ * table's end.  A constructor of T may throw, and then nothing has changed; so may a comparison,
+ * and then each object is there, in some order.
  */
 #ifndef HAFT_DETAIL_PACKED_HPP
 #define HAFT_DETAIL_PACKED_HPP
@@ -79,13 +79,15 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     haft_status clear() noexcept { return haft_packed_clear(handle_.get()); }
 
     /* haft_packed_sort(), _sort_n() by less(a, b), which is as std::sort() takes it. */
-    template <class Less> haft_status sort(Less less)
-    {
-        return haft_packed_sort(handle_.get(), compare<Less>, std::addressof(less));
-    }
+    template <class Less> haft_status sort(Less less) { return sort_n(UINT64_MAX, less); }
     template <class Less> haft_status sort_n(uint64_t n, Less less)
     {
-        return haft_packed_sort_n(handle_.get(), n, compare<Less>, std::addressof(less));
+        detail::carried<Less> comparing(less);
+        const haft_status status =
+            haft_packed_sort_n(handle_.get(), n, compare<Less>, std::addressof(comparing));
+
+        comparing.rethrow();
+        return status;
     }
     haft_status sort_as(const id_type *ids, uint64_t count) noexcept
     {
@@ -114,6 +116,19 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     haft_status diagnose(id_type id) const noexcept
     {
         return haft_packed_diagnose(handle_.get(), id.untyped());
+    }
+    /* haft_packed_explain(); of an id haft_packed_diagnose_format(). */
+    std::string explain(haft_status status) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_packed_explain(handle_.get(), status, text, size);
+        });
+    }
+    std::string explain(id_type id) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_packed_diagnose_format(handle_.get(), id.untyped(), text, size);
+        });
     }
 
     /* The objects, dead ones among them. */
@@ -198,11 +213,11 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     }
     template <class Less> static int compare(const void *a, const void *b, void *arg) noexcept
     {
-        Less &less = *static_cast<Less *>(arg);
+        detail::carried<Less> &less = *static_cast<detail::carried<Less> *>(arg);
         const T &first = *static_cast<const T *>(a);
         const T &second = *static_cast<const T *>(b);
 
-        return less(second, first) ? 1 : less(first, second) ? -1 : 0;
+        return less.call(false, second, first) ? 1 : less.call(false, first, second) ? -1 : 0;
     }
     /* With the size that the compiler knows. */
     haft_dense_view constant_view() const noexcept

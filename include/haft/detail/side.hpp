@@ -9,8 +9,9 @@
  * Of a haft::local, V may be any type that can be destroyed: ~V() runs once for each value, when it
  * ends.  Of a haft::table it is trivially copyable: values end when no call is made.
  *
- * Each function is one call of the haft_side_ function of its name, whose contract holds.  Only a
- * constructor of V throws, and then nothing has changed.
+ * Each function is one call of the haft_side_ function of its name, whose contract holds.  A
+ * constructor of V may throw, and then nothing has changed; so may a visitor, and then the walk has
+ * ended.
  */
 #ifndef HAFT_DETAIL_SIDE_HPP
 #define HAFT_DETAIL_SIDE_HPP
@@ -106,14 +107,17 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
     uint64_t sweep() noexcept { return haft_side_sweep(handle_.get()); }
 
     /*
-     * haft_side_for_each() - calls visit(id, object, value), which may not throw, for each live
-     * object that has a value.  If it returns a bool, false ends the walk.
+     * haft_side_for_each() - calls visit(id, object, value) for each live object that has a value.
+     * If it returns a bool, false ends the walk.
      */
-    template <class Visit> uint64_t for_each(Visit &&visit) const noexcept
+    template <class Visit> uint64_t for_each(Visit &&visit) const
     {
-        auto *to = std::addressof(visit); // a function's address does not become a void *
+        detail::carried<std::remove_reference_t<Visit>> visiting(visit);
+        const uint64_t calls =
+            haft_side_for_each(handle_.get(), call<decltype(visiting)>, std::addressof(visiting));
 
-        return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
+        visiting.rethrow();
+        return calls;
     }
 
   private:
@@ -159,11 +163,11 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
         return static_cast<V *>(bytes);
     }
 
-    template <class Visit>
+    template <class Visiting>
     static bool call(haft_id id, void *object, void *value, void *arg) noexcept
     {
-        return detail::visit_one(**static_cast<Visit **>(arg), id_type(id),
-                                 *static_cast<T *>(object), *static_cast<V *>(value));
+        return static_cast<Visiting *>(arg)->call(false, id_type(id), *static_cast<T *>(object),
+                                                  *static_cast<V *>(value));
     }
 
     haft_view view_ = HAFT_VIEW_EMPTY;

@@ -48,11 +48,11 @@ template <class T, pins P> haft_status close_table(haft_table *table) noexcept
  * all.  So threads share one by reference, or have the view and a worker each.
  */
 template <class T, pins P = pins::no>
-class table : public detail::slot_owner<T, P, haft_table,
-                                        detail::asserting_closer<detail::close_table<T, P>>>
+class table
+    : public detail::slot_owner<T, P, haft_table, detail::telling_closer<detail::close_table<T, P>>>
 {
     using base =
-        detail::slot_owner<T, P, haft_table, detail::asserting_closer<detail::close_table<T, P>>>;
+        detail::slot_owner<T, P, haft_table, detail::telling_closer<detail::close_table<T, P>>>;
     using base::handle_;
     using base::view_;
 
@@ -131,6 +131,19 @@ class table : public detail::slot_owner<T, P, haft_table,
     haft_status diagnose(id_type id) const noexcept
     {
         return haft_diagnose(handle_.get(), id.untyped());
+    }
+    /* haft_table_explain(); of an id haft_diagnose_format(). */
+    std::string explain(haft_status status) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_table_explain(handle_.get(), status, text, size);
+        });
+    }
+    std::string explain(id_type id) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_diagnose_format(handle_.get(), id.untyped(), text, size);
+        });
     }
 
     /* haft_id_at(): `id` is untouched where the index is out of range. */

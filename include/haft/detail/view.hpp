@@ -75,11 +75,15 @@ template <class T, class... Args> constexpr bool constructs_nothrow() noexcept
     }
 }
 
+template <class T>
+inline constexpr bool moves_nothrow =
+    std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>;
+
 /* A T made as by construct(), to be moved to its place: its constructor may throw, the move may
  * not. */
 template <class T, class... Args> T make(Args &&...args)
 {
-    static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
+    static_assert(moves_nothrow<T>,
                   "an object whose constructor may throw is made first, and moved to its place");
     if constexpr (std::is_constructible_v<T, Args...>) {
         return T(std::forward<Args>(args)...);

@@ -109,8 +109,8 @@ template <class T, pins P = pins::no> class worker_ref
  * haft::table::open_worker().  Moved-from and closed ones are empty.
  *
  * haft_worker_close() refuses in callbacks, and ~T() of an object in a table runs in one.  There
- * use current_worker(), or the calls without a worker: a worker that ends there stays open, and
- * debug builds assert.
+ * use current_worker(), or the calls without a worker: a worker that ends there stays open:
+ * a line on stderr says so, and debug builds assert.
  */
 template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
 {
@@ -130,7 +130,7 @@ template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
     ~worker()
     {
         if (this->worker_ != nullptr) {
-            detail::asserting_closer<haft_worker_close>()(this->worker_);
+            detail::telling_closer<haft_worker_close>()(this->worker_);
         }
     }
     /* haft_worker_close(); where the answer is not HAFT_OK, it stays open.  Empty: HAFT_OK. */
