@@ -67,28 +67,28 @@
  *     haft/view.h        566  resolving ids: what every table has in common
  *     haft/domain.h     1304  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1661  the handle table that all threads share, and its workers
- *     haft/counted.h    2109  the handle table for any thread: objects are held by counts
- *     haft/local.h      2454  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2856  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/counted.h    2111  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2456  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2858  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3200  visiting the live objects of a shared table
- *     haft/pin.h        3315  holding on to an object beyond a read section
- *     haft/share.h      3367  hand a local table over to all threads, and back
- *     haft/side.h       3484  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3730  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3203  visiting the live objects of a shared table
+ *     haft/pin.h        3318  holding on to an object beyond a read section
+ *     haft/share.h      3370  hand a local table over to all threads, and back
+ *     haft/side.h       3487  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3733  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3946  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3949  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4100  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4103  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    915  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4624  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4627  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4313  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5773  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4316  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5776  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5955  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5958  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       823  a grace period that the program brings: a foreign clock
  *
@@ -1707,6 +1707,8 @@ void haft_thread_online(haft_domain *domain);
  * its thread has just taken back, ready ones and fresh ones, but takes none back itself: so it may
  * answer HAFT_BUSY where one after the callback finds a slot.
  *
+ * It returns: no longjmp(), no exception.
+ *
  * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
  * its slots back soon after their grace period, 512 or more in each call; slots of closed workers
  * are taken back when a search needs them, by haft_trim(), or when the table closes.
@@ -2486,7 +2488,7 @@ typedef enum haft_local_reuse {
  *
  * It may call any function of this header on the table except haft_local_close(),
  * haft_local_set_destroy(), haft_local_load_begin() and _end().  While the table closes, inserting,
- * reserving and restoring answer HAFT_FULL.
+ * reserving and restoring answer HAFT_FULL.  It returns: no longjmp(), no exception.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
@@ -2871,7 +2873,8 @@ void haft_local_load_end(haft_local *local);
  *
  * Callbacks (on_destroy, and compare of haft_packed_sort()) may resolve, ask, insert and kill.
  * What moves objects (free, refresh, clear, sort, swap) is refused inside them with
- * HAFT_IN_CALLBACK; closing the table inside one is misuse.
+ * HAFT_IN_CALLBACK; closing the table inside one is misuse.  They return: after a longjmp() or an
+ * exception out of one, the table answers HAFT_IN_CALLBACK for ever.
  *
  * A loop from the last position to the first may free the object that it is at: what moves there
  * has been visited.

@@ -10,11 +10,16 @@
 #include "haft.h"
 #include <cassert>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <functional>
+#include <iosfwd>
 #include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -27,6 +32,18 @@
 
 namespace haft
 {
+
+namespace detail
+{
+
+/* A line on stderr: what has failed, and why. */
+inline void complain(const char *subject, const char *what, haft_status why) noexcept
+{
+    std::fprintf(stderr, "haft: %s %s: %s (%s)\n", subject, what, haft_status_text(why),
+                 haft_status_name(why));
+}
+
+} // namespace detail
 
 /*
  * result - a V, or a status that is not HAFT_OK.  Moved-from, it holds a moved-from value.
@@ -41,19 +58,50 @@ template <class V> class [[nodiscard]] result
     result(V &&value) noexcept : value_(std::move(value)) {}
 
     explicit operator bool() const noexcept { return value_.has_value(); }
+    bool has_value() const noexcept { return value_.has_value(); }
+    /* HAFT_OK where there is a value. */
     haft_status status() const noexcept { return status_; }
 
-    /* Only where there is a value. */
-    V &operator*() &noexcept { return *value_; }
-    const V &operator*() const &noexcept { return *value_; }
-    V &&operator*() &&noexcept { return std::move(*value_); }
-    V *operator->() noexcept { return &*value_; }
-    const V *operator->() const noexcept { return &*value_; }
+    /* Only where there is a value: otherwise debug builds say the status on stderr, and abort. */
+    V &operator*() &noexcept { return *checked(*this); }
+    const V &operator*() const &noexcept { return *checked(*this); }
+    V &&operator*() &&noexcept { return std::move(*checked(*this)); }
+    V *operator->() noexcept { return checked(*this); }
+    const V *operator->() const noexcept { return checked(*this); }
+
+    /* The same, and release builds do so too. */
+    V &value() &noexcept { return *expected(*this); }
+    const V &value() const &noexcept { return *expected(*this); }
+    V &&value() &&noexcept { return std::move(*expected(*this)); }
+
+    /* Only where there is no value. */
+    haft_status error() const noexcept
+    {
+        assert(!has_value() && "a result with a value has no error: see status()");
+        return status_;
+    }
 
     /* The value, or `other` where there is none. */
     V value_or(V other) &&noexcept { return value_ ? std::move(*value_) : std::move(other); }
 
   private:
+    template <class Result> static auto *expected(Result &from) noexcept
+    {
+        if (!from.value_.has_value()) {
+            detail::complain("a haft::result", "has no value to use", from.status_);
+            std::abort();
+        }
+        return &*from.value_;
+    }
+    template <class Result> static auto *checked(Result &from) noexcept
+    {
+#ifdef NDEBUG
+        return &*from.value_;
+#else
+        return expected(from);
+#endif
+    }
+
     std::optional<V> value_;
     haft_status status_ = HAFT_OK;
 };
@@ -66,6 +114,10 @@ template <class V> class [[nodiscard]] result
  * T need not be complete, so that objects can hold ids of each other.  All functions here: any
  * thread, no ordering, wait-free, O(1).
  */
+
+#if defined(__cpp_impl_three_way_comparison) && __has_include(<compare>)
+#include <compare>
+#endif
 
 namespace haft
 {
@@ -92,6 +144,12 @@ template <class T> class id
     friend constexpr bool operator>(id a, id b) noexcept { return b < a; }
     friend constexpr bool operator<=(id a, id b) noexcept { return !(b < a); }
     friend constexpr bool operator>=(id a, id b) noexcept { return !(a < b); }
+#ifdef __cpp_lib_three_way_comparison
+    friend constexpr std::strong_ordering operator<=>(id a, id b) noexcept
+    {
+        return a.id_.bits <=> b.id_.bits;
+    }
+#endif
 
   private:
     haft_id id_ = {0};
@@ -102,6 +160,25 @@ template <class T> const haft_id *untyped(const id<T> *ids) noexcept
 {
     static_assert(sizeof(id<T>) == sizeof(haft_id), "an id and nothing else");
     return reinterpret_cast<const haft_id *>(ids);
+}
+
+/*
+ * haft_id_format() - "17v3": the index and the generation, of a table with that layout.  explain()
+ * of a table knows its own.
+ */
+template <class T> std::string to_string(id<T> id, haft_layout layout = HAFT_LAYOUT_32_32)
+{
+    char text[HAFT_ID_TEXT_SIZE];
+
+    haft_id_format(layout, id.untyped(), text, sizeof text);
+    return text;
+}
+
+/* to_string() of the default layout. */
+template <class Traits, class T>
+std::basic_ostream<char, Traits> &operator<<(std::basic_ostream<char, Traits> &out, id<T> id)
+{
+    return out << to_string(id).c_str();
 }
 
 } // namespace haft
@@ -181,11 +258,15 @@ template <class T, class... Args> constexpr bool constructs_nothrow() noexcept
     }
 }
 
+template <class T>
+inline constexpr bool moves_nothrow =
+    std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>;
+
 /* A T made as by construct(), to be moved to its place: its constructor may throw, the move may
  * not. */
 template <class T, class... Args> T make(Args &&...args)
 {
-    static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
+    static_assert(moves_nothrow<T>,
                   "an object whose constructor may throw is made first, and moved to its place");
     if constexpr (std::is_constructible_v<T, Args...>) {
         return T(std::forward<Args>(args)...);
@@ -376,26 +457,92 @@ template <auto Close> struct closer {
     template <class Handle> void operator()(Handle *handle) const noexcept { Close(handle); }
 };
 
-/* The same where the function may refuse: debug builds assert, and it stays open for ever. */
-template <auto Close> struct asserting_closer {
+/* What owns such a handle. */
+template <class Handle> inline constexpr const char *owner_name = nullptr;
+template <> inline constexpr const char *owner_name<haft_domain> = "a haft::domain";
+template <> inline constexpr const char *owner_name<haft_table> = "a haft::table";
+template <> inline constexpr const char *owner_name<haft_worker> = "a haft::worker";
+
+/* The same where the function may refuse: it stays open for ever, with a line on stderr, and debug
+ * builds assert. */
+template <auto Close> struct telling_closer {
     template <class Handle> void operator()(Handle *handle) const noexcept
     {
-        [[maybe_unused]] const haft_status status = Close(handle);
+        const haft_status status = Close(handle);
 
+        if (status != HAFT_OK) {
+            complain(owner_name<Handle>, "ends and cannot be closed", status);
+        }
         assert(status == HAFT_OK);
     }
 };
 
-/* Calls visit(arguments): whether its walk goes on. */
-template <class Visit, class... Arguments>
-bool visit_one(Visit &visit, Arguments &&...arguments) noexcept
+/*
+ * A function of the caller's, for a callback of C.  What it throws does not unwind the library,
+ * which keeps state meanwhile: the function is not called again, and rethrow() throws it.
+ */
+template <class Function> class carried
 {
-    if constexpr (std::is_void_v<decltype(visit(std::forward<Arguments>(arguments)...))>) {
-        visit(std::forward<Arguments>(arguments)...);
-        return true;
-    } else {
-        return visit(std::forward<Arguments>(arguments)...);
+  public:
+    explicit carried(Function &function) noexcept : function_(function) {}
+
+    /* function(arguments), true for void; or `otherwise` once it has thrown. */
+    template <class Result, class... Arguments>
+    Result call([[maybe_unused]] Result otherwise, Arguments &&...arguments) noexcept
+    {
+#ifdef __cpp_exceptions
+        if (thrown_ != nullptr) {
+            return otherwise;
+        }
+        try {
+            return run<Result>(std::forward<Arguments>(arguments)...);
+        } catch (...) {
+            thrown_ = std::current_exception();
+            return otherwise;
+        }
+#else
+        return run<Result>(std::forward<Arguments>(arguments)...);
+#endif
     }
+
+    void rethrow() const
+    {
+#ifdef __cpp_exceptions
+        if (thrown_ != nullptr) {
+            std::rethrow_exception(thrown_);
+        }
+#endif
+    }
+
+  private:
+    template <class Result, class... Arguments> Result run(Arguments &&...arguments)
+    {
+        if constexpr (std::is_void_v<decltype(function_(std::forward<Arguments>(arguments)...))>) {
+            function_(std::forward<Arguments>(arguments)...);
+            return true;
+        } else {
+            return function_(std::forward<Arguments>(arguments)...);
+        }
+    }
+
+    Function &function_;
+#ifdef __cpp_exceptions
+    std::exception_ptr thrown_;
+#endif
+};
+
+/* The line that say(text, size), which is as snprintf, writes. */
+template <class Say> std::string line_of(Say say)
+{
+    std::string line(200, '\0');
+    auto length = static_cast<std::size_t>(say(&line[0], line.size() + 1));
+
+    if (length > line.size()) {
+        line.resize(length);
+        length = static_cast<std::size_t>(say(&line[0], line.size() + 1));
+    }
+    line.resize(length < line.size() ? length : line.size()); /* it may have grown between */
+    return line;
 }
 
 template <class Handle, class Closer> class owner
@@ -590,9 +737,10 @@ namespace haft
  * empty: they may be tested, assigned to, closed and destroyed.
  *
  * The destructor, and an assignment to one that is open, close it.  Where haft_domain_close() says
- * no, debug builds assert, and the domain stays open for ever.  close() tells.
+ * no, the domain stays open for ever: a line on stderr says so, and debug builds assert.  close()
+ * answers.
  */
-class domain : public detail::owner<haft_domain, detail::asserting_closer<haft_domain_close>>
+class domain : public detail::owner<haft_domain, detail::telling_closer<haft_domain_close>>
 {
   public:
     domain() noexcept = default;
@@ -799,8 +947,8 @@ template <class T> class unfinished_clone
  * already, and may call what on_destroy may.
  *
  * Each function is one call of the haft_local_ function of its name, whose contract holds.  What
- * can fail says so by its result: only a constructor of T throws, and then nothing has changed but
- * that a reservation came and went.
+ * can fail says so by its result.  A constructor of T may throw, and then nothing has changed but
+ * that a reservation came and went; so may a visitor, and then the walk has ended.
  */
 
 namespace haft
@@ -872,14 +1020,14 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     /*
      * A T made of `args` under an id chosen elsewhere.  Fails as haft_local_restore(); then, and
      * where a constructor throws, nothing has changed: it can be restored again.  A T whose
-     * constructor may throw is made first, and moved to its slot.
+     * constructor may throw is made first, and moved to its slot; one that cannot be moved is made
+     * there, and where its constructor throws, the id is stale.
      */
     template <class... Args> haft_status restore(id_type id, Args &&...args)
     {
-        if constexpr (detail::constructs_nothrow<T, Args...>()) {
-            return restore_by(id, [&](void *bytes) noexcept {
-                detail::construct<T>(bytes, std::forward<Args>(args)...);
-            });
+        if constexpr (detail::constructs_nothrow<T, Args...>() || !detail::moves_nothrow<T>) {
+            return restore_by(
+                id, [&](void *bytes) { detail::construct<T>(bytes, std::forward<Args>(args)...); });
         } else {
             T made = detail::make<T>(std::forward<Args>(args)...);
 
@@ -901,8 +1049,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     /* free(), after the object has been moved out: HAFT_OK or why there is none. */
     result<T> take(id_type id)
     {
-        static_assert(std::is_trivially_copyable_v<T> || std::is_nothrow_move_constructible_v<T>,
-                      "an object that is taken is moved out of its slot");
+        static_assert(detail::moves_nothrow<T>, "an object that is taken is moved out of its slot");
         T *object = this->resolve(id);
 
         if (object == nullptr) {
@@ -924,6 +1071,19 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     {
         return haft_local_diagnose(handle_.get(), id.untyped());
     }
+    /* haft_local_explain(); of an id haft_local_diagnose_format(). */
+    std::string explain(haft_status status) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_local_explain(handle_.get(), status, text, size);
+        });
+    }
+    std::string explain(id_type id) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_local_diagnose_format(handle_.get(), id.untyped(), text, size);
+        });
+    }
 
     /*
      * The objects that are live when the loop comes to them: `for (auto [id, ship] : ships)`.  One
@@ -943,16 +1103,18 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     typename scan_type::end_mark end() const noexcept { return {}; }
 
     /*
-     * haft_local_for_each_slot() - calls visit(id, object), which may not throw, for each slot ever
-     * used: `object` is NULL for a slot without an object, whose id is for restore_free().  If it
-     * returns a bool, false ends the walk.
+     * haft_local_for_each_slot() - calls visit(id, object) for each slot ever used: `object` is
+     * NULL for a slot without an object, whose id is for restore_free().  If it returns a bool,
+     * false ends the walk.
      */
-    template <class Visit> uint64_t for_each_slot(Visit &&visit) const noexcept
+    template <class Visit> uint64_t for_each_slot(Visit &&visit) const
     {
-        auto *to = std::addressof(visit); // a function's address does not become a void *
+        detail::carried<std::remove_reference_t<Visit>> visiting(visit);
+        const uint64_t calls = haft_local_for_each_slot(
+            handle_.get(), visit_slot<decltype(visiting)>, std::addressof(visiting));
 
-        return haft_local_for_each_slot(handle_.get(), visit_slot<std::remove_reference_t<Visit>>,
-                                        &to);
+        visiting.rethrow();
+        return calls;
     }
 
     /* haft_local_id_at(): `id` is untouched where the index is out of range. */
@@ -1018,22 +1180,24 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
 
   private:
-    template <class Construct> haft_status restore_by(id_type id, Construct construct) noexcept
+    template <class Construct> haft_status restore_by(id_type id, Construct construct)
     {
         void *bytes;
         const haft_status status = haft_local_reserve_at(handle_.get(), id.untyped(), &bytes);
 
         if (status == HAFT_OK) {
+            detail::reservation reserved([&] { haft_local_abort(handle_.get(), id.untyped()); });
+
             construct(bytes);
+            reserved.keep();
             haft_local_publish(handle_.get(), id.untyped());
         }
         return status;
     }
 
-    template <class Visit> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
+    template <class Visiting> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
     {
-        return detail::visit_one(**static_cast<Visit **>(arg), id_type(id),
-                                 static_cast<T *>(object));
+        return static_cast<Visiting *>(arg)->call(false, id_type(id), static_cast<T *>(object));
     }
 
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}
@@ -1059,8 +1223,8 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
  *
  * Each function is one call of the haft_packed_ function of its name, whose contract holds, also
  * about which pointers end.  Each object is destroyed once: by free(), refresh(), clear() or the
- * table's end.  Only a constructor of T throws, and then nothing has changed.  Comparisons may not
- * throw.
+ * table's end.  A constructor of T may throw, and then nothing has changed; so may a comparison,
+ * and then each object is there, in some order.
  */
 
 namespace haft
@@ -1122,13 +1286,15 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     haft_status clear() noexcept { return haft_packed_clear(handle_.get()); }
 
     /* haft_packed_sort(), _sort_n() by less(a, b), which is as std::sort() takes it. */
-    template <class Less> haft_status sort(Less less)
-    {
-        return haft_packed_sort(handle_.get(), compare<Less>, std::addressof(less));
-    }
+    template <class Less> haft_status sort(Less less) { return sort_n(UINT64_MAX, less); }
     template <class Less> haft_status sort_n(uint64_t n, Less less)
     {
-        return haft_packed_sort_n(handle_.get(), n, compare<Less>, std::addressof(less));
+        detail::carried<Less> comparing(less);
+        const haft_status status =
+            haft_packed_sort_n(handle_.get(), n, compare<Less>, std::addressof(comparing));
+
+        comparing.rethrow();
+        return status;
     }
     haft_status sort_as(const id_type *ids, uint64_t count) noexcept
     {
@@ -1157,6 +1323,19 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     haft_status diagnose(id_type id) const noexcept
     {
         return haft_packed_diagnose(handle_.get(), id.untyped());
+    }
+    /* haft_packed_explain(); of an id haft_packed_diagnose_format(). */
+    std::string explain(haft_status status) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_packed_explain(handle_.get(), status, text, size);
+        });
+    }
+    std::string explain(id_type id) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_packed_diagnose_format(handle_.get(), id.untyped(), text, size);
+        });
     }
 
     /* The objects, dead ones among them. */
@@ -1241,11 +1420,11 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     }
     template <class Less> static int compare(const void *a, const void *b, void *arg) noexcept
     {
-        Less &less = *static_cast<Less *>(arg);
+        detail::carried<Less> &less = *static_cast<detail::carried<Less> *>(arg);
         const T &first = *static_cast<const T *>(a);
         const T &second = *static_cast<const T *>(b);
 
-        return less(second, first) ? 1 : less(first, second) ? -1 : 0;
+        return less.call(false, second, first) ? 1 : less.call(false, first, second) ? -1 : 0;
     }
     /* With the size that the compiler knows. */
     haft_dense_view constant_view() const noexcept
@@ -1497,8 +1676,8 @@ template <class T, pins P = pins::no> class worker_ref
  * haft::table::open_worker().  Moved-from and closed ones are empty.
  *
  * haft_worker_close() refuses in callbacks, and ~T() of an object in a table runs in one.  There
- * use current_worker(), or the calls without a worker: a worker that ends there stays open, and
- * debug builds assert.
+ * use current_worker(), or the calls without a worker: a worker that ends there stays open:
+ * a line on stderr says so, and debug builds assert.
  */
 template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
 {
@@ -1518,7 +1697,7 @@ template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
     ~worker()
     {
         if (this->worker_ != nullptr) {
-            detail::asserting_closer<haft_worker_close>()(this->worker_);
+            detail::telling_closer<haft_worker_close>()(this->worker_);
         }
     }
     /* haft_worker_close(); where the answer is not HAFT_OK, it stays open.  Empty: HAFT_OK. */
@@ -1577,11 +1756,11 @@ template <class T, pins P> haft_status close_table(haft_table *table) noexcept
  * all.  So threads share one by reference, or have the view and a worker each.
  */
 template <class T, pins P = pins::no>
-class table : public detail::slot_owner<T, P, haft_table,
-                                        detail::asserting_closer<detail::close_table<T, P>>>
+class table
+    : public detail::slot_owner<T, P, haft_table, detail::telling_closer<detail::close_table<T, P>>>
 {
     using base =
-        detail::slot_owner<T, P, haft_table, detail::asserting_closer<detail::close_table<T, P>>>;
+        detail::slot_owner<T, P, haft_table, detail::telling_closer<detail::close_table<T, P>>>;
     using base::handle_;
     using base::view_;
 
@@ -1661,6 +1840,19 @@ class table : public detail::slot_owner<T, P, haft_table,
     {
         return haft_diagnose(handle_.get(), id.untyped());
     }
+    /* haft_table_explain(); of an id haft_diagnose_format(). */
+    std::string explain(haft_status status) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_table_explain(handle_.get(), status, text, size);
+        });
+    }
+    std::string explain(id_type id) const
+    {
+        return detail::line_of([&](char *text, std::size_t size) {
+            return haft_diagnose_format(handle_.get(), id.untyped(), text, size);
+        });
+    }
 
     /* haft_id_at(): `id` is untouched where the index is out of range. */
     haft_status id_at(uint64_t index, id_type &id) const noexcept
@@ -1736,8 +1928,9 @@ class table : public detail::slot_owner<T, P, haft_table,
  * Of a haft::local, V may be any type that can be destroyed: ~V() runs once for each value, when it
  * ends.  Of a haft::table it is trivially copyable: values end when no call is made.
  *
- * Each function is one call of the haft_side_ function of its name, whose contract holds.  Only a
- * constructor of V throws, and then nothing has changed.
+ * Each function is one call of the haft_side_ function of its name, whose contract holds.  A
+ * constructor of V may throw, and then nothing has changed; so may a visitor, and then the walk has
+ * ended.
  */
 
 namespace haft
@@ -1827,14 +2020,17 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
     uint64_t sweep() noexcept { return haft_side_sweep(handle_.get()); }
 
     /*
-     * haft_side_for_each() - calls visit(id, object, value), which may not throw, for each live
-     * object that has a value.  If it returns a bool, false ends the walk.
+     * haft_side_for_each() - calls visit(id, object, value) for each live object that has a value.
+     * If it returns a bool, false ends the walk.
      */
-    template <class Visit> uint64_t for_each(Visit &&visit) const noexcept
+    template <class Visit> uint64_t for_each(Visit &&visit) const
     {
-        auto *to = std::addressof(visit); // a function's address does not become a void *
+        detail::carried<std::remove_reference_t<Visit>> visiting(visit);
+        const uint64_t calls =
+            haft_side_for_each(handle_.get(), call<decltype(visiting)>, std::addressof(visiting));
 
-        return haft_side_for_each(handle_.get(), call<std::remove_reference_t<Visit>>, &to);
+        visiting.rethrow();
+        return calls;
     }
 
   private:
@@ -1880,11 +2076,11 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
         return static_cast<V *>(bytes);
     }
 
-    template <class Visit>
+    template <class Visiting>
     static bool call(haft_id id, void *object, void *value, void *arg) noexcept
     {
-        return detail::visit_one(**static_cast<Visit **>(arg), id_type(id),
-                                 *static_cast<T *>(object), *static_cast<V *>(value));
+        return static_cast<Visiting *>(arg)->call(false, id_type(id), *static_cast<T *>(object),
+                                                  *static_cast<V *>(value));
     }
 
     haft_view view_ = HAFT_VIEW_EMPTY;
