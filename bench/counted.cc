@@ -1,7 +1,7 @@
 /*
  * bench/counted.cc - what it costs to hold an object while it is used, and to look at it without.
  *
- *   hold         1,024 objects; each thread goes through all, in an order of its own: hold the
+ *   hold         1,024 objects; each thread goes through all, in another order: hold the
  *                object, read a word, let it go.  One item is one object.
  *   hold_own     the same, each thread always the same object, another one for each thread
  *   hold_one     the same, all threads one object

@@ -6,8 +6,8 @@
  *   use(id)                    hold the object, read its first word, let it go; 0 if there is none
  *   copy(id)                   the first word without holding the object, where the table can
  *
- * What one would write without haft: a mutex and a count, a read-write lock and an atomic count, a
- * count beside the generation in one word that is added to first and looked at after, weak_ptr.
+ * Without haft one would write: a mutex and a count; a read-write lock and an atomic count; a count
+ * beside the generation in one word, raised first and looked at after; weak_ptr.
  * `BareSteps` is the bound: for each step a load and a compare-and-swap, and no look at what is there.
  */
 #ifndef HAFT_BENCH_HELD_H
@@ -290,7 +290,7 @@ class ReadWriteCount
     CountedEntries entries;
 };
 
-/* One word: the count is raised before the generation is looked at, and lowered if that is wrong. */
+/* One word: the count is raised before the generation is looked at, and lowered if it is wrong. */
 class UndoCount
 {
   public:
