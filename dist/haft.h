@@ -14,38 +14,33 @@
  *     #include <pthread.h>
  *     #include <stdio.h>
  *
- *     static haft_table *prices;
+ *     static haft_counted *prices;
  *     static haft_id id;
  *
  *     static void *sell(void *unused)
  *     {
- *         haft_free_unregistered(prices, id); // any thread, no set-up
+ *         haft_counted_free(prices, id); // any thread, no set-up
  *         return unused;
  *     }
  *
  *     int main(void)
  *     {
- *         const haft_table_options options = {.capacity = 1000, .object_size = sizeof(double)};
- *         haft_domain *domain;
- *         haft_worker *worker; // a thread that resolves opens one
+ *         const haft_counted_options options = {.capacity = 1000, .object_size = sizeof(double)};
  *         pthread_t seller;
  *
- *         if (haft_domain_open(NULL, &domain) || haft_table_open(domain, &options, &prices) ||
- *             haft_worker_open(prices, &worker) || haft_insert(worker, &(double){9.5}, &id)) {
+ *         if (haft_counted_open(&options, &prices) || haft_counted_insert(prices, &(double){9.5}, &id)) {
  *             return 1;
  *         }
- *         const double *price = haft_resolve(haft_table_view(prices), id);
+ *         const double *price = haft_counted_acquire(prices, id);
  *
  *         if (price == NULL || pthread_create(&seller, NULL, sell, NULL) != 0) {
  *             return 1;
  *         }
- *         pthread_join(seller, NULL);                // not parked: that would let go of the price
- *         printf("%.1f can still be read;", *price); // until this thread's quiescent point:
- *         haft_worker_quiescent(worker);
- *         printf(" its id: %s\n", haft_status_text(haft_diagnose(prices, id)));
- *         haft_worker_close(worker);
- *         haft_table_close(prices);
- *         haft_domain_close(domain);
+ *         pthread_join(seller, NULL);
+ *         printf("%.1f can still be read;", *price); // until the last holder lets go:
+ *         printf(" its id: %s\n", haft_status_text(haft_counted_diagnose(prices, id)));
+ *         haft_counted_release(prices, id);
+ *         haft_counted_close(prices);
  *         return fflush(stdout) != 0;
  *     }
  *
@@ -62,35 +57,35 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h          155  the id: what names an object instead of a pointer
- *     haft/status.h      329  what haft's functions answer
- *     haft/view.h        566  resolving ids: what every table has in common
- *     haft/domain.h     1304  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1661  the handle table that all threads share, and its workers
- *     haft/counted.h    2111  the handle table for any thread: objects are held by counts
- *     haft/local.h      2456  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2858  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/id.h          150  the id: what names an object instead of a pointer
+ *     haft/status.h      324  what haft's functions answer
+ *     haft/view.h        561  resolving ids: what every table has in common
+ *     haft/domain.h     1299  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1656  the handle table that all threads share, and its workers
+ *     haft/counted.h    2106  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2451  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2853  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3203  visiting the live objects of a shared table
- *     haft/pin.h        3318  holding on to an object beyond a read section
- *     haft/share.h      3370  hand a local table over to all threads, and back
- *     haft/side.h       3487  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3733  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3198  visiting the live objects of a shared table
+ *     haft/pin.h        3313  holding on to an object beyond a read section
+ *     haft/share.h      3365  hand a local table over to all threads, and back
+ *     haft/side.h       3482  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3728  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3949  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3944  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4103  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4098  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    915  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4627  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    910  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4622  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4316  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5776  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4311  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5771  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5958  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5953  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       823  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       818  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
