@@ -250,8 +250,7 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
     while (run->left.from < run->left.to) {
         const uint64_t index = --run->left.to;
         char *slot = run->view.base + index * run->view.stride;
-        const uint64_t word = haft_load_relaxed(
-            HAFT_EDGE_OWN, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
+        const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, HAFT_WORD(slot));
 
         if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
             id->bits = word;

@@ -157,11 +157,8 @@ haft_entries haft_side_entries(const haft_side *side);
  */
 HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
 {
-    char *entry = entries.base + (id.bits & entries.mask) * entries.stride;
-    const uint64_t word = haft_load_acquire(
-        HAFT_EDGE_SIDE, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, entry)));
-
-    return word == id.bits ? entry + sizeof(uint64_t) : NULL;
+    char *at = entries.base + (id.bits & entries.mask) * entries.stride;
+    return haft_load_acquire(HAFT_EDGE_SIDE, HAFT_WORD(at)) == id.bits ? at + sizeof id : NULL;
 }
 
 /*

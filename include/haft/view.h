@@ -60,8 +60,7 @@ extern const uint64_t haft_no_slots[2];
  */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
-    return HAFT_CAST(const haft_atomic_u64 *,
-                     HAFT_CAST(const void *, view.base + (id.bits & view.mask) * view.stride));
+    return HAFT_WORD(view.base + (id.bits & view.mask) * view.stride);
 }
 
 /*
@@ -81,11 +80,8 @@ HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
  */
 HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 {
-    char *slot = view.base + (id.bits & view.mask) * view.stride;
-    const uint64_t word = haft_load_acquire(
-        HAFT_EDGE_PUBLISH, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
-
-    return word == id.bits ? slot + sizeof(uint64_t) : NULL;
+    char *at = view.base + (id.bits & view.mask) * view.stride;
+    return haft_load_acquire(HAFT_EDGE_PUBLISH, HAFT_WORD(at)) == id.bits ? at + sizeof id : NULL;
 }
 
 /*
@@ -256,8 +252,7 @@ HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
     while (run->left.from < run->left.to) {
         const uint64_t index = run->left.from++;
         char *slot = run->slot;
-        const uint64_t word = haft_load_acquire(
-            HAFT_EDGE_PUBLISH, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
+        const uint64_t word = haft_load_acquire(HAFT_EDGE_PUBLISH, HAFT_WORD(slot));
 
         run->slot = slot + run->view.stride;
         if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */

@@ -120,15 +120,16 @@ thread_sanitizer()
         grep -q 'WEAK  *DEFAULT .* haft_grace_token$' < <(readelf -Ws "$work/under_tsan")
 }
 
-# load_40 <what it is compiled of...>: copies of a plug-in, more than the space for early thread-local
-# data has room for; each has its own haft, which no other sees
+# load_40 <what it is compiled of...>: copies of a plug-in, more than the space for early data of
+# threads has room for; each has its own haft, which no other sees
 load_40()
 {
     local folder=$work/plug_ins file exported
     rm -rf "$folder" && mkdir "$folder" &&
         gcc -std=c11 -O1 -fPIC -shared "$root/tests/tools/plug_in.c" "$@" -pthread -o "$folder/1.so" || return
     exported=$(nm -D --defined-only "$folder/1.so" | awk '{ print $3 }')
-    [[ $exported == use ]] || { echo "exported: $exported" && return 1; }
+    [[ $exported == use ]] || echo "exported: $exported"
+    [[ $exported == use ]] || return
     for file in {2..40}; do
         cp "$folder/1.so" "$folder/$file.so"
     done

@@ -2,12 +2,15 @@
 # gdb loads haft-gdb.py from the program unasked, and shows ids and tables by it.
 #
 # Usage: gdb_test.sh <subject with debug information> <subject without> <haft-gdb.py>
+#            <subject of the two files> <the script beside them>
 set -euo pipefail
 
 subject=$(realpath "$1")
 stripped=$(realpath "$2")
 script=$(realpath "$3")
-readonly subject stripped script
+two_files=$(realpath "$4")
+two_files_script=$(realpath "$5")
+readonly subject stripped script two_files two_files_script
 failures=0
 
 fail()
@@ -31,9 +34,10 @@ shows()
     grep -qF -- "$1" <<<"$out" || fail "'$1' is not in: $out"
 }
 
+# check_values <program> <gdb's arguments>
 check_values()
 {
-    debug "$subject" -ex "set print pretty on" -ex "break look_here" -ex run \
+    debug "$@" -ex "set print pretty on" -ex "break look_here" -ex run \
         -ex "print alive" -ex "print freed" -ex "print nil" -ex "print ship" -ex "print table" \
         -ex "print *table" -ex "print *local" -ex "print *domain" -ex "print worker" \
         -ex "print (struct haft_worker *)table->roster" -ex "haft id table passing" \
@@ -65,6 +69,17 @@ check_values()
     ! grep -qi 'python exception\|traceback' <<<"$out" || fail "an exception: $out"
 }
 
+# check_steps <program>: haft_resolve is two lines and its end, and calls nothing that a debugger enters
+check_steps()
+{
+    local stops
+    debug "$1" -ex "break resolve_here" -ex run -ex step -ex step -ex step -ex step -ex step -ex kill
+    stops=$(awk '/^haft_/ { inside = 1 } /^resolve_here/ { inside = 0 } inside && /^[0-9]/' <<<"$out" | wc -l)
+    [[ $stops == [23] ]] || fail "$stops stops in haft_resolve: $out"
+    shows 'resolve_here (view='
+    ! grep '^haft_' <<<"$out" | grep -v '^haft_resolve ' || fail "it enters more: $out"
+}
+
 # Without running: nothing is open.  And without debug information nothing breaks.
 check_quiet()
 {
@@ -84,7 +99,10 @@ check_sourced()
     shows '$1 = 4v1 (0x100004), live in table "monsters"'
 }
 
-check_values
+check_values "$subject"
+check_values "$two_files" -ex "source $two_files_script"
+check_steps "$subject"
+check_steps "$two_files"
 check_quiet
 check_sourced
 

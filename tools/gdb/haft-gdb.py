@@ -5,14 +5,14 @@ libhaft.so has it beside it; gdb loads either unasked from places that it trusts
 
     add-auto-load-safe-path /path/to/program-or-library      (in ~/.gdbinit)
 
-or by hand: source tools/gdb/haft-gdb.py.
+or by hand, as with the two files: source tools/gdb/haft-gdb.py; source dist/haft-gdb.py.
 
     print id              haft_id 17v3 (0x300000011), live in table "monsters"
     print *table          its numbers; print table: a line
     haft tables           the shared tables that are open
     haft id TABLE ID      what the table says of an id: why it is or is not live
 
-Ids are understood without the library's debug information, all else with it.
+Needs gdb 10 or later.  Ids are understood without the library's debug information, all else with it.
 """
 
 import gdb
@@ -37,18 +37,24 @@ def read_word(address):
     return int(gdb.Value(address).cast(pointer).dereference())
 
 
+def pointers(name, tag):
+    """A static pointer to a struct, in each haft of the program, for plug-ins have their own.  The file has any
+    name; the two files put `haft__` before internal names."""
+    for symbol in gdb.lookup_static_symbols(name) + gdb.lookup_static_symbols("haft__" + name):
+        kind = symbol.type.strip_typedefs()
+        if kind.code == gdb.TYPE_CODE_PTR and kind.target().strip_typedefs().tag == tag:
+            yield symbol.value()
+
+
 def open_tables():
     """The shared tables that are open; none where the library has no debug information."""
-    try:
-        table = gdb.parse_and_eval("'tables.c'::open_tables")
-    except gdb.error:
-        return
-    while int(table) != 0:
-        try:
-            yield table.dereference()
-            table = table["next_open"]
-        except gdb.error:
-            return
+    for table in pointers("open_tables", "haft_table"):
+        while int(table) != 0:
+            try:
+                yield table.dereference()
+                table = table["next_open"]
+            except gdb.error:
+                break
 
 
 def workers_of(table):

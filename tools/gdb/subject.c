@@ -1,7 +1,11 @@
 /* subject - a program for gdb to look at: it stops where the test has a breakpoint. */
+#ifdef HAFT_TWO_FILES
+#include <haft.h>
+#else
 #include <haft/local.h>
 #include <haft/table.h>
 #include <haft/threads.h>
+#endif
 #include <stdio.h>
 
 struct ship {
@@ -21,6 +25,14 @@ void look_here(void);
 void look_here(void)
 {
     puts("here");
+}
+
+void *resolve_here(haft_view view, haft_id id);
+
+void *resolve_here(haft_view view, haft_id id)
+{
+    void *object = haft_resolve(view, id);
+    return object;
 }
 
 static bool open_all(void)
@@ -51,6 +63,7 @@ int main(void)
     never = haft_id_pack((haft_layout){20, 12, 0, 0}, 500, 9, 0);
     ship = (struct ship){.escort = alive, .fuel = 3};
     look_here();
+    right = right && resolve_here(haft_table_view(table), alive) != NULL;
     haft_abort(worker, reserved);
     haft_local_close(local);
     right = right && haft_worker_close(worker) == HAFT_OK;

@@ -96,11 +96,8 @@ HAFT_C void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value, ha
 HAFT_C bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t expected, uint64_t desired,
                      haft_order order);
 #else
-HAFT_ONLY_INLINE uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
-{
-    (void)edge;
-    return HAFT_LOAD(word, order);
-}
+/* A macro, so that debuggers do not step into it. */
+#define haft_load(edge, word, order) ((void)(edge), HAFT_LOAD(word, order))
 
 HAFT_ONLY_INLINE void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                  haft_order order)
@@ -117,17 +114,14 @@ HAFT_ONLY_INLINE bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t e
 }
 #endif
 
+/* The word at an address of bytes. */
+#define HAFT_WORD(bytes) HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, bytes))
+
 /* The word's value. */
-HAFT_ONLY_INLINE uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
-{
-    return haft_load(reason, word, HAFT_ORDER(relaxed));
-}
+#define haft_load_relaxed(reason, word) haft_load(reason, word, HAFT_ORDER(relaxed))
 
 /* The word's value; what came before the release of it is visible. */
-HAFT_ONLY_INLINE uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
-{
-    return haft_load(edge, word, HAFT_ORDER(acquire));
-}
+#define haft_load_acquire(edge, word) haft_load(edge, word, HAFT_ORDER(acquire))
 
 /* Another value for the word. */
 HAFT_ONLY_INLINE void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
