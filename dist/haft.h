@@ -59,33 +59,33 @@
  *   met first
  *     haft/id.h          150  the id: what names an object instead of a pointer
  *     haft/status.h      324  what haft's functions answer
- *     haft/view.h        561  resolving ids: what every table has in common
- *     haft/domain.h     1299  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1656  the handle table that all threads share, and its workers
- *     haft/counted.h    2106  the handle table for any thread: objects are held by counts
- *     haft/local.h      2451  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2853  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/view.h        555  resolving ids: what every table has in common
+ *     haft/domain.h     1288  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1645  the handle table that all threads share, and its workers
+ *     haft/counted.h    2095  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2440  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2841  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3198  visiting the live objects of a shared table
- *     haft/pin.h        3313  holding on to an object beyond a read section
- *     haft/share.h      3365  hand a local table over to all threads, and back
- *     haft/side.h       3482  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3728  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3186  visiting the live objects of a shared table
+ *     haft/pin.h        3301  holding on to an object beyond a read section
+ *     haft/share.h      3353  hand a local table over to all threads, and back
+ *     haft/side.h       3470  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3713  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3944  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3929  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4098  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4083  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    910  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4622  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    899  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4607  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4311  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5771  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4296  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5756  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5953  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5938  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       818  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       807  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -506,11 +506,8 @@ typedef enum haft_edge {
     HAFT_EDGE_RETRY   /* a first look; the compare-and-swap after it decides */
 } haft_edge;
 
-HAFT_ONLY_INLINE uint64_t haft_load(haft_edge edge, const haft_atomic_u64 *word, haft_order order)
-{
-    (void)edge;
-    return HAFT_LOAD(word, order);
-}
+/* A macro, so that debuggers do not step into it. */
+#define haft_load(edge, word, order) ((void)(edge), HAFT_LOAD(word, order))
 
 HAFT_ONLY_INLINE void haft_store(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                  haft_order order)
@@ -526,17 +523,14 @@ HAFT_ONLY_INLINE bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t e
     return HAFT_CAS(word, expected, desired, order);
 }
 
+/* The word at an address of bytes. */
+#define HAFT_WORD(bytes) HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, bytes))
+
 /* The word's value. */
-HAFT_ONLY_INLINE uint64_t haft_load_relaxed(haft_edge reason, const haft_atomic_u64 *word)
-{
-    return haft_load(reason, word, HAFT_ORDER(relaxed));
-}
+#define haft_load_relaxed(reason, word) haft_load(reason, word, HAFT_ORDER(relaxed))
 
 /* The word's value; what came before the release of it is visible. */
-HAFT_ONLY_INLINE uint64_t haft_load_acquire(haft_edge edge, const haft_atomic_u64 *word)
-{
-    return haft_load(edge, word, HAFT_ORDER(acquire));
-}
+#define haft_load_acquire(edge, word) haft_load(edge, word, HAFT_ORDER(acquire))
 
 /* Another value for the word. */
 HAFT_ONLY_INLINE void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
@@ -605,8 +599,7 @@ extern const uint64_t haft_no_slots[2];
  */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
-    return HAFT_CAST(const haft_atomic_u64 *,
-                     HAFT_CAST(const void *, view.base + (id.bits & view.mask) * view.stride));
+    return HAFT_WORD(view.base + (id.bits & view.mask) * view.stride);
 }
 
 /*
@@ -626,11 +619,8 @@ HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
  */
 HAFT_INLINE void *haft_resolve(haft_view view, haft_id id)
 {
-    char *slot = view.base + (id.bits & view.mask) * view.stride;
-    const uint64_t word = haft_load_acquire(
-        HAFT_EDGE_PUBLISH, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
-
-    return word == id.bits ? slot + sizeof(uint64_t) : NULL;
+    char *at = view.base + (id.bits & view.mask) * view.stride;
+    return haft_load_acquire(HAFT_EDGE_PUBLISH, HAFT_WORD(at)) == id.bits ? at + sizeof id : NULL;
 }
 
 /*
@@ -801,8 +791,7 @@ HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
     while (run->left.from < run->left.to) {
         const uint64_t index = run->left.from++;
         char *slot = run->slot;
-        const uint64_t word = haft_load_acquire(
-            HAFT_EDGE_PUBLISH, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
+        const uint64_t word = haft_load_acquire(HAFT_EDGE_PUBLISH, HAFT_WORD(slot));
 
         run->slot = slot + run->view.stride;
         if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
@@ -2684,8 +2673,7 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
     while (run->left.from < run->left.to) {
         const uint64_t index = --run->left.to;
         char *slot = run->view.base + index * run->view.stride;
-        const uint64_t word = haft_load_relaxed(
-            HAFT_EDGE_OWN, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, slot)));
+        const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, HAFT_WORD(slot));
 
         if ((word & run->view.mask) == index) { /* only a live slot's word leads to itself */
             id->bits = word;
@@ -3627,11 +3615,8 @@ haft_entries haft_side_entries(const haft_side *side);
  */
 HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
 {
-    char *entry = entries.base + (id.bits & entries.mask) * entries.stride;
-    const uint64_t word = haft_load_acquire(
-        HAFT_EDGE_SIDE, HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, entry)));
-
-    return word == id.bits ? entry + sizeof(uint64_t) : NULL;
+    char *at = entries.base + (id.bits & entries.mask) * entries.stride;
+    return haft_load_acquire(HAFT_EDGE_SIDE, HAFT_WORD(at)) == id.bits ? at + sizeof id : NULL;
 }
 
 /*
