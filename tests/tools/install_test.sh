@@ -126,14 +126,14 @@ load_40()
 {
     local folder=$work/plug_ins file exported
     rm -rf "$folder" && mkdir "$folder" &&
-        gcc -std=c11 -O1 -fPIC -shared "$root/tests/tools/plug_in.c" "$@" -pthread -o "$folder/1.so" || return
+        gcc -std=c11 -O1 -fPIC -shared "$root/install/plug_ins/plug_in.c" "$@" -pthread -o "$folder/1.so" || return
     exported=$(nm -D --defined-only "$folder/1.so" | awk '{ print $3 }')
     [[ $exported == use ]] || echo "exported: $exported"
     [[ $exported == use ]] || return
     for file in {2..40}; do
         cp "$folder/1.so" "$folder/$file.so"
     done
-    gcc -std=c11 "$root/tests/tools/plug_ins.c" -o "$folder/load" -ldl && "$folder/load" "$folder"/*.so
+    gcc -std=c11 "$root/install/plug_ins/load.c" -o "$folder/load" -ldl && "$folder/load" "$folder"/*.so
 }
 
 # plug_ins <prefix>: the static library inside; and the shared one can be loaded late

@@ -1,4 +1,4 @@
-/* plug_ins FILE...: loads each as a plug-in, beside those before, and uses it. */
+/* load FILE...: loads each as a plug-in, beside those before, and uses it. */
 #include <dlfcn.h>
 #include <stdio.h>
 
