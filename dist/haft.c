@@ -1024,6 +1024,7 @@ typedef haft_atomic_u64 atomic_u64;
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
+#define MOST_OF_LINE 1024 /* of what is printed; more is cut off */
 
 static struct timespec time_of(uint64_t ns)
 {
@@ -1520,11 +1521,16 @@ HAFT_INTERNAL uint64_t os_process_number(void)
     return (uint64_t)getpid();
 }
 
+/* At once, and not by fprintf(), which would put a buffer of 8 KiB on the stack. */
 HAFT_INTERNAL void os_print(const char *line)
 {
+    char whole[MOST_OF_LINE];
     const int cancel = os_cancel_off();
+    const int length = snprintf(whole, sizeof whole - 1, "haft: %s", line);
+    const size_t end = length < MOST_OF_LINE - 1 ? (size_t)length : MOST_OF_LINE - 2;
 
-    fprintf(stderr, "haft: %s\n", line);
+    memcpy(whole + end, "\n", 2);
+    fputs(whole, stderr);
     os_cancel_restore(cancel);
 }
 
@@ -2438,11 +2444,19 @@ static haft_status write_checked(haft_file *file, unsigned char *bytes, uint64_t
     return HAFT_OK;
 }
 
+/* Member by member: a copy of the whole would lie on the stack. */
+static void begin(struct saved *saved, haft_file *file, uint64_t bytes)
+{
+    saved->file = file;
+    saved->left = bytes;
+    saved->filled = saved->at = 0;
+}
+
 HAFT_INTERNAL
 haft_status saved_begin_write(struct saved *saved, haft_file *file, const struct saved_head *head,
                               uint64_t bytes)
 {
-    *saved = (struct saved){.file = file, .left = bytes};
+    begin(saved, file, bytes);
     file->offset = 0;
     file->what = NULL;
     memcpy(saved->block, first_bytes, sizeof first_bytes);
@@ -2520,7 +2534,7 @@ HAFT_INTERNAL haft_status saved_read_head(haft_file *file, struct saved_head *he
 
 HAFT_INTERNAL void saved_begin_read(struct saved *saved, haft_file *file, uint64_t bytes)
 {
-    *saved = (struct saved){.file = file, .left = bytes};
+    begin(saved, file, bytes);
 }
 
 static haft_status read_block(struct saved *saved, const char *what)
@@ -3084,7 +3098,13 @@ static inline void sites_note_death(const struct sites *sites, uint64_t index, c
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
  *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
+<<<<<<< HEAD
  *                  haft_local, the word is g[FREE] while a destructor runs)
+=======
+ *                  haft_local, the word is g[FREE] while a destructor runs, and while on_fill runs
+ *                  for the reservation of g; and while a destructor is due, `other` is the next
+ *                  slot where one is, FREE at the end)
+>>>>>>> 860bca60 (local: run destructors that end objects in a loop)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
  *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
  *                  the list that a local table left (concurrent/extra/share.c)
@@ -4244,12 +4264,12 @@ struct image_file {
     uint64_t object_bytes; /* in the file */
     void *converted;       /* an object as it is in the file; NULL: nothing is converted */
     void *object;          /* while it is read: as it will be in memory, aligned as any may be */
-    struct saved saved;
+    struct saved *saved;   /* too large for the stack */
 };
 
 /*
- * Look at the file's options, and have room for objects to be converted in: HAFT_OK,
- * HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
+ * Look at the file's options, and have room for a block of the file and for objects to be converted
+ * in: HAFT_OK, HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
  */
 HAFT_INTERNAL
 haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
@@ -4365,12 +4385,22 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
     if (file->reserved[0] != 0 || file->reserved[1] != 0) {
         return HAFT_UNKNOWN_OPTION;
     }
-    return file->convert != NULL ? make_objects(image_file) : HAFT_OK;
+    image_file->saved = heap_take(heap, sizeof *image_file->saved, _Alignof(struct saved));
+    haft_status status = image_file->saved != NULL ? HAFT_OK : HAFT_NO_MEMORY;
+
+    if (status == HAFT_OK && file->convert != NULL) {
+        status = make_objects(image_file);
+    }
+    if (status != HAFT_OK) {
+        heap_give(heap, image_file->saved, sizeof *image_file->saved);
+    }
+    return status;
 }
 
 HAFT_INTERNAL void image_file_close(struct image_file *image_file)
 {
     heap_give(image_file->heap, image_file->converted, block_size(image_file));
+    heap_give(image_file->heap, image_file->saved, sizeof *image_file->saved);
 }
 
 /* --- head --- */
@@ -4390,7 +4420,7 @@ haft_status image_file_begin_write(struct image_file *image_file, const struct s
 
     memcpy(&head.numbers[SHAPE], shape->numbers, sizeof shape->numbers);
     memcpy(&head.numbers[NUMBERS], numbers, IMAGE_NUMBERS * sizeof numbers[0]);
-    return saved_begin_write(&image_file->saved, image_file->file, &head, body);
+    return saved_begin_write(image_file->saved, image_file->file, &head, body);
 }
 
 static haft_status other_table(const struct image_file *image_file, uint64_t number,
@@ -4441,10 +4471,10 @@ HAFT_INTERNAL haft_status image_file_write_object(struct image_file *image_file,
     const haft_file *file = image_file->file;
 
     if (image_file->converted == NULL) {
-        return saved_write(&image_file->saved, object, image_file->object_bytes);
+        return saved_write(image_file->saved, object, image_file->object_bytes);
     }
     file->convert(image_file->converted, object, file->convert_arg);
-    return saved_write(&image_file->saved, image_file->converted, image_file->object_bytes);
+    return saved_write(image_file->saved, image_file->converted, image_file->object_bytes);
 }
 
 HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, void *object)
@@ -4452,7 +4482,7 @@ HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, 
     const haft_file *file = image_file->file;
     void *to = image_file->converted != NULL ? image_file->converted : object;
     const haft_status status =
-        saved_read(&image_file->saved, to, image_file->object_bytes, "an object");
+        saved_read(image_file->saved, to, image_file->object_bytes, "an object");
 
     if (status == HAFT_OK && image_file->converted != NULL) {
         memset(image_file->object, 0, (size_t)image_file->object_size);
@@ -4470,7 +4500,7 @@ haft_status image_file_write_words(struct image_file *image_file, const struct i
     haft_status status = HAFT_OK;
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end && status == HAFT_OK; index++) {
-        status = saved_write_number(&image_file->saved, *image_word(slots, index));
+        status = saved_write_number(image_file->saved, *image_word(slots, index));
     }
     return status;
 }
@@ -4517,7 +4547,7 @@ haft_status image_file_read_words(struct image_file *image_file, struct image_sl
 {
     for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end; index++) {
         uint64_t word;
-        const haft_status status = saved_read_number(&image_file->saved, &word, "a slot's word");
+        const haft_status status = saved_read_number(image_file->saved, &word, "a slot's word");
 
         if (status != HAFT_OK) {
             return status;
@@ -4579,7 +4609,8 @@ HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, ui
  *   OWN    the table is being closed: no other thread uses it
  */
 
-#define GROUPS 256 /* sites of leaks that are told apart */
+#define GROUPS 256    /* sites of leaks that are told apart, */
+#define FEW_GROUPS 16 /* and where memory for them is refused */
 
 int haft_leak_format(const haft_leak *leak, char *text, size_t size)
 {
@@ -4606,7 +4637,8 @@ static void print_leak(const haft_leak *leak, void *arg)
 }
 
 struct groups {
-    haft_leak leaks[GROUPS]; /* the last one is for all sites beyond */
+    haft_leak *leaks; /* the last one is for all sites beyond */
+    size_t most;
     size_t count;
 };
 
@@ -4617,8 +4649,8 @@ static haft_leak *group_of(struct groups *groups, const void *site)
             return &groups->leaks[i];
         }
     }
-    if (groups->count == GROUPS - 1) {
-        return &groups->leaks[GROUPS - 1];
+    if (groups->count == groups->most - 1) {
+        return &groups->leaks[groups->most - 1];
     }
     groups->leaks[groups->count].site = site;
     return &groups->leaks[groups->count++];
@@ -4650,21 +4682,39 @@ static int more_first(const void *a, const void *b)
     return (left->count < right->count) - (left->count > right->count);
 }
 
-HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, uint64_t end)
+static void report_groups(struct groups *groups, const struct slots *slots, const char *table,
+                          uint64_t end)
 {
     haft_on_leak *on_leak = slots->common.on_leak != NULL ? slots->common.on_leak : print_leak;
-    struct groups groups = {.count = 0};
+    const int cancel = os_cancel_off();
+
+    gather(groups, slots, end);
+    qsort(groups->leaks, groups->most, sizeof groups->leaks[0], more_first);
+    for (size_t i = 0; i < groups->most && groups->leaks[i].count != 0; i++) {
+        groups->leaks[i].table = table;
+        groups->leaks[i].layout = slots->format.layout;
+        on_leak(&groups->leaks[i], slots->common.leak_arg);
+    }
+    os_cancel_restore(cancel);
+}
+
+/* More groups than a thread's stack should bear. */
+HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, uint64_t end)
+{
+    const size_t size = GROUPS * sizeof(haft_leak);
+    haft_leak few[FEW_GROUPS] = {{.count = 0}};
 
     if (slots->sites.records == NULL) {
         return;
     }
-    gather(&groups, slots, end);
-    qsort(groups.leaks, GROUPS, sizeof groups.leaks[0], more_first);
-    for (size_t i = 0; i < GROUPS && groups.leaks[i].count != 0; i++) {
-        groups.leaks[i].table = table;
-        groups.leaks[i].layout = slots->format.layout;
-        on_leak(&groups.leaks[i], slots->common.leak_arg);
+    haft_leak *many = heap_take_zero(&slots->heap, size, _Alignof(haft_leak));
+    struct groups groups = {many, GROUPS, 0};
+
+    if (many == NULL) {
+        groups = (struct groups){few, FEW_GROUPS, 0};
     }
+    report_groups(&groups, slots, table, end);
+    heap_give(&slots->heap, many, size);
 }
 
 /* lib/slots/options.c */
@@ -5778,7 +5828,8 @@ size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, siz
  * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;
  * or at `used` and above, never used.
  *
- * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.
+ * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.  One
+ * whose destructor is due is in a list of those, also through the words.
  */
 
 /* While it is loaded or closed, a table has no list of free slots: they only say END. */
@@ -5807,8 +5858,9 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or with their destructor running: */
+    uint64_t held;      /* slots reserved, or whose destructor runs or is due: */
     uint64_t retired;   /* these alone */
+    uint64_t ending;    /* the first slot whose destructor is due; MARK_END: there is none */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
@@ -5816,7 +5868,7 @@ struct haft_local {
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 
-/* Whether `word` is that of a free slot `index`, in the list or fresh. */
+/* Whether `word` is that of a free slot `index`, in the list or fresh; or its destructor is due. */
 static inline bool local_is_free(const haft_local *local, uint64_t index, uint64_t word)
 {
     const uint64_t field = word_index(&local->slots.format, word);
@@ -5905,6 +5957,9 @@ HAFT_INTERNAL void local_push(haft_local *local, uint64_t index, uint64_t word);
 
 /* Slot `index`, free wherever it is, is taken; its word says where its next life begins. */
 HAFT_INTERNAL void local_claim(haft_local *local, uint64_t index);
+
+/* Whether the destructor of slot `index` is due.  O(slots where one is). */
+HAFT_INTERNAL bool local_is_ending(const haft_local *local, uint64_t index);
 
 /* Take the slots out of the list that lie in runs that are RUN_CHOSEN. */
 HAFT_INTERNAL void local_drop_chosen(haft_local *local);
@@ -6329,35 +6384,92 @@ static void settle(haft_local *local, uint64_t index, uint64_t next)
     local_push(local, index, next);
 }
 
-static void call_on_destroy(haft_local *local, void *object, haft_id id)
+/* Slot `index` waits for its destructor: on a stack through the slots' words, FREE at its end. */
+static void push_ending(haft_local *local, uint64_t index, uint64_t next)
 {
+    const uint64_t link = local->ending != MARK_END ? local->ending : MARK_FREE;
+
+    store_relaxed(OWN, slots_word(&local->slots, index),
+                  word_with_index(&local->slots.format, next, link));
+    local->ending = index;
+    local->held++;
+    local->retired++;
+}
+
+static uint64_t pop_ending(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = local->ending;
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+    const uint64_t link = word_index(format, word);
+
+    local->ending = link != MARK_FREE ? link : MARK_END;
+    store_relaxed(OWN, at, word_with_index(format, word, MARK_FREE));
+    return index;
+}
+
+/* The id whose life came before `next` in slot `index`: generation 0, which is none, is skipped. */
+static haft_id ended_life(const struct word_format *format, uint64_t next, uint64_t index)
+{
+    haft_id id = word_last_life(format, next, index);
+
+    if (word_generation(format, id.bits) == 0) {
+        id.bits |= format->generation_mask;
+    }
+    return id;
+}
+
+/* While its destructor runs, a slot is in no list. */
+static void run_destructor(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = pop_ending(local);
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t next = load_relaxed(OWN, at);
+
+    local->on_destroy(slots_object(at), ended_life(format, next, index), local->destroy_arg);
+    assert(load_relaxed(OWN, at) == next && "a slot whose destructor runs is no other's");
+    local->retired--;
+    local->held--;
+    settle(local, index, next);
+}
+
+/*
+ * Run the destructors that are due, and those that become due meanwhile: in a loop, since a chain
+ * of objects that end each other may be longer than the stack is deep.
+ */
+static void run_destructors(haft_local *local)
+{
+    const int cancel = os_cancel_off();
     const bool outer = local->in_callback;
 
     local->in_callback = true;
-    local->on_destroy(object, id, local->destroy_arg);
+    while (local->ending != MARK_END) {
+        run_destructor(local);
+    }
     local->in_callback = outer;
+    os_cancel_restore(cancel);
 }
 
-/* End the live object `id`.  While its destructor runs, its slot is in no list. */
+/* End the live object `id`. */
 static void destroy(haft_local *local, haft_id id, const void *caller)
 {
-    const struct word_format *format = &local->slots.format;
-    const uint64_t index = word_index(format, id.bits);
+    const uint64_t index = word_index(&local->slots.format, id.bits);
     const uint64_t next = local_next_life(local, id.bits);
-    atomic_u64 *at = slots_word(&local->slots, index);
+    const bool is_nested = local->retired != 0;
 
     local->front.count--;
     note_wrap(local, next);
     sites_note_death(&local->slots.sites, index, caller);
-    if (local->on_destroy != NULL) {
-        store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
-        local->held++;
-        local->retired++;
-        call_on_destroy(local, slots_object(at), id);
-        local->retired--;
-        local->held--;
+    if (local->on_destroy == NULL) {
+        settle(local, index, next);
+        return;
     }
-    settle(local, index, next);
+    push_ending(local, index, next);
+    if (!is_nested) {
+        run_destructors(local);
+    }
 }
 
 void haft_local_abort(haft_local *local, haft_id id)
@@ -6396,6 +6508,7 @@ static void clear(haft_local *local, const void *caller)
 
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
 {
+    assert(local->retired == 0 && "not from on_destroy");
     local->on_destroy = on_destroy;
     local->destroy_arg = destroy_arg;
     local->front.generation_mask = local_mask_in_place(local);
@@ -6931,6 +7044,16 @@ HAFT_INTERNAL void local_claim(haft_local *local, uint64_t index)
     unlink_slot(local, index, before);
 }
 
+HAFT_INTERNAL bool local_is_ending(const haft_local *local, uint64_t index)
+{
+    uint64_t at = local->ending;
+
+    while (at != MARK_END && at != MARK_FREE && at != index) {
+        at = next_of(local, at);
+    }
+    return at == index;
+}
+
 HAFT_INTERNAL void local_drop_chosen(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
@@ -6984,6 +7107,7 @@ HAFT_INTERNAL void local_rebuild(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
 
+    assert(local->ending == MARK_END && "no callback runs");
     local_begin_list(local);
     local->fresh_at = local->fresh_end;
     local->fresh_slots = 0;
@@ -7190,7 +7314,8 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
         return HAFT_LOADING;
     }
     /* Where generations begin again, the highest is not the last. */
-    if (local->mode == LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay) {
+    if (local->mode == LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay &&
+        local->ending == MARK_END) {
         const haft_status status = runs_prepare(&local->slots.runs, local->used);
 
         if (status != HAFT_OK) {
@@ -7228,7 +7353,7 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     if (word_index(format, word) == MARK_EXHAUSTED) {
         return HAFT_EXHAUSTED;
     }
-    if (!local_is_free(local, index, word)) {
+    if (!local_is_free(local, index, word) || local_is_ending(local, index)) {
         return HAFT_OCCUPIED;
     }
     if (local->wraps && slots_word_or_floor(&local->slots, index, word) == 0) {
@@ -7483,7 +7608,7 @@ static haft_status write_runs(struct image_file *image_file, const haft_local *l
         const struct runs *runs = &local->slots.runs;
         const uint64_t number = i % 2 == 0 ? runs_floor(runs, i / 2) : runs_link(runs, i / 2);
 
-        status = saved_write_number(&image_file->saved, number);
+        status = saved_write_number(image_file->saved, number);
     }
     return status;
 }
@@ -7646,7 +7771,7 @@ static haft_status read_head(struct loading *loading)
     if (number == LOCAL_NUMBERS_END && body != body_bytes(&loading->file, numbers)) {
         number = LOCAL_COUNT;
     }
-    saved_begin_read(&loading->file.saved, loading->file.file, body);
+    saved_begin_read(loading->file.saved, loading->file.file, body);
     return number == LOCAL_NUMBERS_END ? HAFT_OK : wrong(loading, number);
 }
 
@@ -7679,7 +7804,7 @@ static haft_status read_runs(struct loading *loading)
 
     for (uint64_t i = 0; i < 2 * count; i++) {
         const haft_status status =
-            saved_read_number(&loading->file.saved, &numbers[i], "a page run");
+            saved_read_number(loading->file.saved, &numbers[i], "a page run");
 
         if (status != HAFT_OK) {
             return status;
@@ -8943,10 +9068,10 @@ static haft_status write_positions(struct image_file *image_file, const haft_pac
     haft_status status = HAFT_OK;
 
     for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
-        status = saved_write_number(&image_file->saved, packed->ids[i].bits);
+        status = saved_write_number(image_file->saved, packed->ids[i].bits);
     }
     for (uint64_t i = 0; i < packed->dead_count && status == HAFT_OK; i++) {
-        status = saved_write_number(&image_file->saved, packed->dead[i]);
+        status = saved_write_number(image_file->saved, packed->dead[i]);
     }
     for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
         status = image_file_write_object(image_file, packed_object(packed, i));
@@ -9028,7 +9153,7 @@ static haft_status read_packed_head(struct packed_loading *loading)
     if (number == PACKED_NUMBERS_END && body != body_size(&loading->file, numbers)) {
         number = PACKED_COUNT;
     }
-    saved_begin_read(&loading->file.saved, loading->file.file, body);
+    saved_begin_read(loading->file.saved, loading->file.file, body);
     return number == PACKED_NUMBERS_END ? HAFT_OK : is_wrong(loading, number);
 }
 
@@ -9099,7 +9224,7 @@ static haft_status read_ids(struct packed_loading *loading)
 
     for (uint64_t i = 0; i < loading->image.numbers[PACKED_COUNT]; i++) {
         const haft_status status =
-            saved_read_number(&loading->file.saved, &ids[i].bits, "an object's id");
+            saved_read_number(loading->file.saved, &ids[i].bits, "an object's id");
         haft_packed_slot *slot = status == HAFT_OK ? live_slot(loading, ids[i].bits) : NULL;
 
         if (status != HAFT_OK) {
@@ -9121,7 +9246,7 @@ static haft_status read_dead(struct packed_loading *loading)
     for (uint64_t i = 0; i < numbers[PACKED_DEAD]; i++) {
         uint64_t index = 0;
         const haft_status status =
-            saved_read_number(&loading->file.saved, &index, "a dead object's slot");
+            saved_read_number(loading->file.saved, &index, "a dead object's slot");
 
         if (status != HAFT_OK) {
             return status;
