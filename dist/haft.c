@@ -2100,6 +2100,34 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 #endif /* _WIN32 */
 
 /*
+ * lib/base/pause.h - waiting for another thread where no event tells.
+ *
+ * Yielding alone would wait for ever: to a system with fixed priorities the waiting thread may be
+ * the more urgent one, and the other never runs.  So after some turns it sleeps.
+ */
+
+#define PAUSE_YIELDS 64 /* turns before the first sleep */
+
+/* Pause in turn `turn` of a wait, from 0 on: yield, from PAUSE_YIELDS on sleep 50 us to 1 ms. */
+HAFT_INTERNAL void pause_in_turn(uint64_t turn);
+
+/* lib/base/pause.c */
+
+/* Pauses, longer from turn to turn. */
+
+#define SHORT_SLEEP UINT64_C(50000) /* ns */
+#define LONG_SLEEP UINT64_C(1000000)
+
+HAFT_INTERNAL void pause_in_turn(uint64_t turn)
+{
+    if (turn < PAUSE_YIELDS) {
+        os_yield();
+    } else {
+        os_sleep(turn < 2 * PAUSE_YIELDS ? SHORT_SLEEP : LONG_SLEEP);
+    }
+}
+
+/*
  * lib/base/reservation.h - address space reserved at once, memory touched as it is first used.
  *
  * Where the system would charge for all of it (strict overcommit, a limit on data), it is
@@ -13622,8 +13650,8 @@ static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
 
-    while (!measure_begin(&domain->measure, domain_done(domain))) {
-        os_yield(); /* another thread holds the measure's lock for moments */
+    for (uint64_t turn = 0; !measure_begin(&domain->measure, domain_done(domain)); turn++) {
+        pause_in_turn(turn); /* another thread holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);
@@ -14254,16 +14282,6 @@ static void workers_stop(haft_domain *domain)
     }
 }
 
-/* Pause, longer from turn to turn: yield the processor, then sleep for 50 us to 1 ms. */
-static void pause_for(uint64_t turn)
-{
-    if (turn < 64) {
-        os_yield();
-    } else {
-        os_sleep(turn < 128 ? 50000 : 1000000);
-    }
-}
-
 static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
 {
     struct member *own = own_member(domain);
@@ -14275,7 +14293,7 @@ static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
     }
     advance(domain);
     for (uint64_t turn = 0; domain_done(domain) < ticket; turn++) {
-        pause_for(turn);
+        pause_in_turn(turn);
         domain_notice_stall(domain);
         advance(domain);
     }
@@ -15609,9 +15627,9 @@ haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, 
 
 /*
  * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
- * the answer.  Blocking.
+ * the answer.  `*turn` counts the tries, from 0 on.  Blocking.
  */
-HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status);
+HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn);
 
 /*
  * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
@@ -16039,7 +16057,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
                : worker_insert(worker, object, id, CALLER);
 }
 
-HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status)
+HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
 {
     haft_domain *domain = table->domain;
 
@@ -16051,7 +16069,7 @@ HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *stat
         *status = haft_domain_wait(domain);
     }
     if (*status == HAFT_OK) {
-        os_yield(); /* if nothing waits, slots are on their way between workers */
+        pause_in_turn((*turn)++); /* if nothing waits, slots are on their way between workers */
     }
     return *status == HAFT_OK;
 }
@@ -16060,10 +16078,11 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
 {
     debug_check(worker);
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = worker_reserve(worker, id, object, CALLER);
-    } while (worker_await_slots(worker->table, &status));
+    } while (worker_await_slots(worker->table, &status, &turn));
     return status;
 }
 
@@ -16071,10 +16090,11 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
 {
     debug_check(worker);
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = insert(worker, object, id) ? HAFT_OK : worker_insert(worker, object, id, CALLER);
-    } while (worker_await_slots(worker->table, &status));
+    } while (worker_await_slots(worker->table, &status, &turn));
     return status;
 }
 
@@ -21620,20 +21640,22 @@ haft_status haft_insert_unregistered(haft_table *table, const void *object, haft
 haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object)
 {
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = reserve_without(table, id, object, CALLER);
-    } while (worker_await_slots(table, &status));
+    } while (worker_await_slots(table, &status, &turn));
     return status;
 }
 
 haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id)
 {
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = insert_without(table, object, id, CALLER);
-    } while (worker_await_slots(table, &status));
+    } while (worker_await_slots(table, &status, &turn));
     return status;
 }
 
