@@ -3,7 +3,8 @@
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
- *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up
+ *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
+ *           make_part (release) -> directory_entry (acquire)        a part of the directory is empty
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -12,50 +13,122 @@
 #include <assert.h>
 #include <stddef.h>
 
+/* --- the directory --- */
+
+static unsigned part_of(uint64_t place)
+{
+    return 63 - (unsigned)__builtin_clzll(place / DIRECTORY_LEAST + 1);
+}
+
+static uint64_t part_size(unsigned part)
+{
+    return (uint64_t)DIRECTORY_LEAST << part;
+}
+
+/* Places of the parts before. */
+static uint64_t part_first(unsigned part)
+{
+    return part_size(part) - DIRECTORY_LEAST;
+}
+
+static atomic_u64 *entry_in(uint64_t part_address, uint64_t place)
+{
+    return (atomic_u64 *)(uintptr_t)part_address + (place - part_first(part_of(place)));
+}
+
+static haft_status make_part(struct pool *pool, unsigned part)
+{
+    const size_t bytes = (size_t)part_size(part) * sizeof(atomic_u64);
+
+    if (load_relaxed(RETRY, &pool->directory[part]) != 0) {
+        return HAFT_OK;
+    }
+    assert(pool->heap != NULL);
+    void *made = heap_take_zero(pool->heap, bytes, sizeof(atomic_u64));
+
+    if (made == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    /* Weakened, a place in it could be read before it is empty. */
+    if (!cas_release(ROSTER, &pool->directory[part], 0, (uintptr_t)made)) {
+        heap_give(pool->heap, made, bytes); /* another thread was faster */
+    }
+    return HAFT_OK;
+}
+
+static atomic_u64 *directory_entry(const struct pool *pool, uint64_t place)
+{
+    assert(place < pool->most_segments);
+    /* Weakened, an address could be read that was in the part's memory before. */
+    return entry_in(load_acquire(ROSTER, &pool->directory[part_of(place)]), place);
+}
+
+uint64_t pool_directory_bytes(uint64_t workers)
+{
+    const unsigned last = part_of(workers - 1);
+
+    return (part_first(last) + part_size(last)) * sizeof(atomic_u64);
+}
+
+static void give_directory(const struct pool *pool)
+{
+    for (unsigned part = 0; pool->heap != NULL && part < DIRECTORY_PARTS; part++) {
+        heap_give(pool->heap, (void *)(uintptr_t)load_relaxed(OWN, &pool->directory[part]),
+                  (size_t)part_size(part) * sizeof(atomic_u64));
+    }
+}
+
+/* --- the pool comes and goes --- */
+
 static void pool_start(struct pool *pool, uint64_t batches)
 {
     pool->table_count = batches;
+    for (unsigned part = 0; part < DIRECTORY_PARTS; part++) {
+        store_relaxed(OWN, &pool->directory[part], 0);
+    }
     store_relaxed(OWN, &pool->table_used, 0);
     store_relaxed(OWN, &pool->segments, 0);
     store_relaxed(OWN, &pool->top, NUMBER_NONE);
 }
 
-haft_status pool_open(struct pool *pool, uint64_t batches)
+haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap)
 {
-    haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
+    const haft_status status = reservation_open_array(&pool->table, batches * sizeof(struct batch),
+                                                      _Alignof(struct batch), heap);
 
-    if (status != HAFT_OK) {
-        return status;
+    if (status == HAFT_OK) {
+        pool_start(pool, batches);
+        pool->most_segments = MOST_WORKERS;
+        pool->heap = heap;
     }
-    status = reservation_open(&pool->directory, MOST_WORKERS * sizeof(atomic_u64));
-    if (status != HAFT_OK) {
-        reservation_close(&pool->table);
-        return status;
-    }
-    pool_start(pool, batches);
-    return HAFT_OK;
+    return status;
 }
 
 haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
                             struct given *given)
 {
-    haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
-                                                _Alignof(struct batch), given);
+    const haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
+                                                      _Alignof(struct batch), given);
+    atomic_u64 *directory =
+        status == HAFT_OK ? given_take(given, pool_directory_bytes(workers), sizeof *directory)
+                          : NULL;
 
-    if (status == HAFT_OK) {
-        status = reservation_open_given(&pool->directory, workers * sizeof(atomic_u64),
-                                        sizeof(atomic_u64), given);
+    if (directory == NULL) {
+        return HAFT_NO_MEMORY;
     }
-    if (status == HAFT_OK) {
-        pool_start(pool, batches);
+    pool_start(pool, batches);
+    pool->most_segments = workers;
+    pool->heap = NULL;
+    for (unsigned part = 0; part <= part_of(workers - 1); part++) {
+        store_relaxed(OWN, &pool->directory[part], (uintptr_t)(directory + part_first(part)));
     }
-    return status;
+    return HAFT_OK;
 }
 
 void pool_close(struct pool *pool)
 {
-    reservation_close(&pool->directory);
-    reservation_close(&pool->table);
+    give_directory(pool);
+    reservation_close_array(&pool->table, pool->heap);
 }
 
 static uint64_t bytes_of(const struct pool *pool, uint64_t batches)
@@ -73,11 +146,6 @@ haft_status pool_populate(const struct pool *pool, uint64_t batches)
     return reservation_populate(&pool->table, 0, bytes_of(pool, batches));
 }
 
-static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
-{
-    return (atomic_u64 *)(void *)pool->directory.base + segment;
-}
-
 static struct segment *segment_at(const struct pool *pool, uint64_t segment)
 {
     /* Weakened, a descriptor's first use could come before its segment's set-up. */
@@ -89,8 +157,7 @@ haft_status pool_add(struct pool *pool, struct segment *segment)
     for (;;) {
         const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
-        if (place == pool->directory.size / sizeof(atomic_u64) ||
-            reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
+        if (place == pool->most_segments || make_part(pool, part_of(place)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {

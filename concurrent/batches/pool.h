@@ -16,6 +16,10 @@
 
 #define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
 
+/* The directory of segments: part p has DIRECTORY_LEAST << p places, behind those of part p - 1. */
+#define DIRECTORY_LEAST 16
+#define DIRECTORY_PARTS 17 /* with places for MOST_WORKERS */
+
 /* The descriptors that one worker brings. */
 struct segment {
     uint64_t place;  /* in the pool's directory; set by pool_add() */
@@ -24,21 +28,30 @@ struct segment {
 };
 
 struct pool {
-    struct reservation table;     /* the descriptors for the depot */
-    uint64_t table_count;         /* how many */
-    struct reservation directory; /* addresses of segments, as words */
+    struct reservation table; /* the descriptors for the depot */
+    uint64_t table_count;     /* how many */
+    uint64_t most_segments;
+    const haft_allocator *heap; /* for parts of the directory; NULL: all are there */
+    atomic_u64
+        directory[DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
 
     _Alignas(CACHE_LINE) atomic_u64 top; /* of the stack of unused descriptors, tagged */
     atomic_u64 table_used;               /* descriptors handed out once, from the start */
     atomic_u64 segments;                 /* how many */
 };
 
-/* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
-haft_status pool_open(struct pool *pool, uint64_t batches);
+/*
+ * `batches`: the most that can wait in the depot at once.  `heap` stays where it is.  HAFT_OK or
+ * HAFT_NO_MEMORY.
+ */
+haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap);
 
 /* The same in given memory, for that many workers, MOST_WORKERS at most. */
 haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
                             struct given *given);
+
+/* Bytes of the directory in given memory. */
+uint64_t pool_directory_bytes(uint64_t workers);
 void pool_close(struct pool *pool);
 
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */

@@ -114,7 +114,7 @@ static haft_status open_pool(haft_table *table, struct given *given)
                                depot_batches(table->slots.view.mask + 1, table->budget_size),
                                table->given_count, given);
     }
-    status = pool_open(&table->pool, depot_batches(slots, table->budget_size));
+    status = pool_open(&table->pool, depot_batches(slots, table->budget_size), &table->slots.heap);
     if (status != HAFT_OK) {
         return status;
     }
@@ -256,7 +256,7 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     geometry_measure(&wanted);
     given_take(&given, depot_batches(geometry.count, budget) * sizeof(struct batch),
                _Alignof(struct batch));
-    given_take(&given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
+    given_take(&given, pool_directory_bytes(workers), sizeof(atomic_u64));
     return given.measured;
 }
 

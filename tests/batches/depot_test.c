@@ -5,11 +5,13 @@
 #define BATCHES 300
 
 static struct pool pool;
+static haft_allocator heap;
 static struct depot depot;
 
 static void open_depot(void)
 {
-    assert_status(pool_open(&pool, BATCHES + 1), HAFT_OK);
+    heap = heap_of(NULL);
+    assert_status(pool_open(&pool, BATCHES + 1, &heap), HAFT_OK);
     assert_status(pool_commit(&pool, BATCHES + 1), HAFT_OK);
     depot_open(&depot, &pool);
 }

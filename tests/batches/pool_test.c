@@ -9,10 +9,12 @@
 #define MOST_SEGMENTS (UINT64_C(1) << 20)
 
 static struct pool pool;
+static haft_allocator heap;
 
 static void open_pool(void)
 {
-    assert_status(pool_open(&pool, TABLE), HAFT_OK);
+    heap = heap_of(NULL);
+    assert_status(pool_open(&pool, TABLE, &heap), HAFT_OK);
     assert_status(pool_commit(&pool, TABLE), HAFT_OK);
 }
 
@@ -92,6 +94,30 @@ Test(pool, a_segment_beyond_the_most_workers_is_refused)
     expect_status(pool_add(&pool, &segment), HAFT_NO_MEMORY);
     cr_expect(eq(u64, load_relaxed(OWN, &pool.segments), MOST_SEGMENTS));
     store_relaxed(OWN, &pool.segments, 0);
+}
+
+#define SEGMENTS 60 /* in three parts of the directory */
+
+Test(pool, finds_the_descriptors_of_each_segment)
+{
+    struct segment *segments[SEGMENTS];
+
+    for (uint64_t i = 0; i < SEGMENTS; i++) {
+        segments[i] = aligned_alloc(CACHE_LINE, sizeof *segments[i]);
+        store_relaxed(OWN, &segments[i]->used, 0);
+        assert_status(pool_add(&pool, segments[i]), HAFT_OK);
+        must(segments[i]->place == i);
+    }
+    for (uint64_t i = 0; i < SEGMENTS; i++) {
+        const uint64_t first = TABLE + i * WORKER_BATCHES;
+
+        must(pool_batch(&pool, first) == segments[i]->batches);
+        must(pool_batch(&pool, first + WORKER_BATCHES - 1) ==
+             &segments[i]->batches[WORKER_BATCHES - 1]);
+    }
+    for (int i = 0; i < SEGMENTS; i++) {
+        free(segments[i]);
+    }
 }
 
 Test(pool, a_workers_own_unused_descriptors_come_first)

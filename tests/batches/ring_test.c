@@ -3,11 +3,13 @@
 #include "tests/support.h"
 
 static struct pool pool;
+static haft_allocator heap;
 static struct ring ring;
 
 static void open_pool(void)
 {
-    assert_status(pool_open(&pool, 300), HAFT_OK);
+    heap = heap_of(NULL);
+    assert_status(pool_open(&pool, 300, &heap), HAFT_OK);
     assert_status(pool_commit(&pool, 300), HAFT_OK);
 }
 

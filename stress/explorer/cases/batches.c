@@ -13,6 +13,7 @@
 #define BATCHES 8
 
 static struct pool pool;
+static haft_allocator heap;
 static struct depot depot;
 static struct ring ring;
 static shared_u64 owners[BATCHES + 1]; /* of the batch with that number: a thread and 1, or 0 */
@@ -38,7 +39,8 @@ static void open_pool(void)
         poke(&owners[i], 0);
     }
     poke(&taken, 0);
-    require_status(pool_open(&pool, BATCHES), HAFT_OK, "opening the pool");
+    heap = heap_of(NULL);
+    require_status(pool_open(&pool, BATCHES, &heap), HAFT_OK, "opening the pool");
     require_status(pool_commit(&pool, BATCHES), HAFT_OK, "memory for the pool");
 }
 

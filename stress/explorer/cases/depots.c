@@ -12,6 +12,7 @@
 #define BATCHES 5
 
 static struct pool pool;
+static haft_allocator heap;
 static struct segment segment;
 static struct depot depot;
 static struct depot other_depot;
@@ -24,7 +25,8 @@ static void set_up_of(uint32_t batches)
     for (uint32_t i = 0; i < 2 * BATCHES; i++) {
         poke(&taken[i], 0);
     }
-    require_status(pool_open(&pool, BATCHES), HAFT_OK, "opening the pool");
+    heap = heap_of(NULL);
+    require_status(pool_open(&pool, BATCHES, &heap), HAFT_OK, "opening the pool");
     require_status(pool_commit(&pool, BATCHES), HAFT_OK, "memory for the pool");
     memset(&segment, 0, sizeof segment);
     memset(&depot, 0, sizeof depot);

@@ -9,10 +9,12 @@
 #define DESCRIPTORS 4 /* of the table */
 
 static struct pool pool;
+static haft_allocator heap;
 
 static void open_pool(void)
 {
-    require_status(pool_open(&pool, DESCRIPTORS), HAFT_OK, "opening the pool");
+    heap = heap_of(NULL);
+    require_status(pool_open(&pool, DESCRIPTORS, &heap), HAFT_OK, "opening the pool");
     require_status(pool_commit(&pool, DESCRIPTORS), HAFT_OK, "memory for the pool");
 }
 
