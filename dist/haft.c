@@ -1024,7 +1024,6 @@ typedef haft_atomic_u64 atomic_u64;
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-#define MOST_OF_LINE 1024 /* of what is printed; more is cut off */
 
 static struct timespec time_of(uint64_t ns)
 {
@@ -1521,16 +1520,11 @@ HAFT_INTERNAL uint64_t os_process_number(void)
     return (uint64_t)getpid();
 }
 
-/* At once, and not by fprintf(), which would put a buffer of 8 KiB on the stack. */
 HAFT_INTERNAL void os_print(const char *line)
 {
-    char whole[MOST_OF_LINE];
     const int cancel = os_cancel_off();
-    const int length = snprintf(whole, sizeof whole - 1, "haft: %s", line);
-    const size_t end = length < MOST_OF_LINE - 1 ? (size_t)length : MOST_OF_LINE - 2;
 
-    memcpy(whole + end, "\n", 2);
-    fputs(whole, stderr);
+    fprintf(stderr, "haft: %s\n", line);
     os_cancel_restore(cancel);
 }
 
@@ -2100,34 +2094,6 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 #endif /* _WIN32 */
 
 /*
- * lib/base/pause.h - waiting for another thread where no event tells.
- *
- * Yielding alone would wait for ever: to a system with fixed priorities the waiting thread may be
- * the more urgent one, and the other never runs.  So after some turns it sleeps.
- */
-
-#define PAUSE_YIELDS 64 /* turns before the first sleep */
-
-/* Pause in turn `turn` of a wait, from 0 on: yield, from PAUSE_YIELDS on sleep 50 us to 1 ms. */
-HAFT_INTERNAL void pause_in_turn(uint64_t turn);
-
-/* lib/base/pause.c */
-
-/* Pauses, longer from turn to turn. */
-
-#define SHORT_SLEEP UINT64_C(50000) /* ns */
-#define LONG_SLEEP UINT64_C(1000000)
-
-HAFT_INTERNAL void pause_in_turn(uint64_t turn)
-{
-    if (turn < PAUSE_YIELDS) {
-        os_yield();
-    } else {
-        os_sleep(turn < 2 * PAUSE_YIELDS ? SHORT_SLEEP : LONG_SLEEP);
-    }
-}
-
-/*
  * lib/base/reservation.h - address space reserved at once, memory touched as it is first used.
  *
  * Where the system would charge for all of it (strict overcommit, a limit on data), it is
@@ -2472,19 +2438,11 @@ static haft_status write_checked(haft_file *file, unsigned char *bytes, uint64_t
     return HAFT_OK;
 }
 
-/* Member by member: a copy of the whole would lie on the stack. */
-static void begin(struct saved *saved, haft_file *file, uint64_t bytes)
-{
-    saved->file = file;
-    saved->left = bytes;
-    saved->filled = saved->at = 0;
-}
-
 HAFT_INTERNAL
 haft_status saved_begin_write(struct saved *saved, haft_file *file, const struct saved_head *head,
                               uint64_t bytes)
 {
-    begin(saved, file, bytes);
+    *saved = (struct saved){.file = file, .left = bytes};
     file->offset = 0;
     file->what = NULL;
     memcpy(saved->block, first_bytes, sizeof first_bytes);
@@ -2562,7 +2520,7 @@ HAFT_INTERNAL haft_status saved_read_head(haft_file *file, struct saved_head *he
 
 HAFT_INTERNAL void saved_begin_read(struct saved *saved, haft_file *file, uint64_t bytes)
 {
-    begin(saved, file, bytes);
+    *saved = (struct saved){.file = file, .left = bytes};
 }
 
 static haft_status read_block(struct saved *saved, const char *what)
@@ -3126,13 +3084,7 @@ static inline void sites_note_death(const struct sites *sites, uint64_t index, c
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
  *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
-<<<<<<< HEAD
  *                  haft_local, the word is g[FREE] while a destructor runs)
-=======
- *                  haft_local, the word is g[FREE] while a destructor runs, and while on_fill runs
- *                  for the reservation of g; and while a destructor is due, `other` is the next
- *                  slot where one is, FREE at the end)
->>>>>>> 860bca60 (local: run destructors that end objects in a loop)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
  *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
  *                  the list that a local table left (concurrent/extra/share.c)
@@ -4292,12 +4244,12 @@ struct image_file {
     uint64_t object_bytes; /* in the file */
     void *converted;       /* an object as it is in the file; NULL: nothing is converted */
     void *object;          /* while it is read: as it will be in memory, aligned as any may be */
-    struct saved *saved;   /* too large for the stack */
+    struct saved saved;
 };
 
 /*
- * Look at the file's options, and have room for a block of the file and for objects to be converted
- * in: HAFT_OK, HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
+ * Look at the file's options, and have room for objects to be converted in: HAFT_OK,
+ * HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
  */
 HAFT_INTERNAL
 haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
@@ -4413,22 +4365,12 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
     if (file->reserved[0] != 0 || file->reserved[1] != 0) {
         return HAFT_UNKNOWN_OPTION;
     }
-    image_file->saved = heap_take(heap, sizeof *image_file->saved, _Alignof(struct saved));
-    haft_status status = image_file->saved != NULL ? HAFT_OK : HAFT_NO_MEMORY;
-
-    if (status == HAFT_OK && file->convert != NULL) {
-        status = make_objects(image_file);
-    }
-    if (status != HAFT_OK) {
-        heap_give(heap, image_file->saved, sizeof *image_file->saved);
-    }
-    return status;
+    return file->convert != NULL ? make_objects(image_file) : HAFT_OK;
 }
 
 HAFT_INTERNAL void image_file_close(struct image_file *image_file)
 {
     heap_give(image_file->heap, image_file->converted, block_size(image_file));
-    heap_give(image_file->heap, image_file->saved, sizeof *image_file->saved);
 }
 
 /* --- head --- */
@@ -4448,7 +4390,7 @@ haft_status image_file_begin_write(struct image_file *image_file, const struct s
 
     memcpy(&head.numbers[SHAPE], shape->numbers, sizeof shape->numbers);
     memcpy(&head.numbers[NUMBERS], numbers, IMAGE_NUMBERS * sizeof numbers[0]);
-    return saved_begin_write(image_file->saved, image_file->file, &head, body);
+    return saved_begin_write(&image_file->saved, image_file->file, &head, body);
 }
 
 static haft_status other_table(const struct image_file *image_file, uint64_t number,
@@ -4499,10 +4441,10 @@ HAFT_INTERNAL haft_status image_file_write_object(struct image_file *image_file,
     const haft_file *file = image_file->file;
 
     if (image_file->converted == NULL) {
-        return saved_write(image_file->saved, object, image_file->object_bytes);
+        return saved_write(&image_file->saved, object, image_file->object_bytes);
     }
     file->convert(image_file->converted, object, file->convert_arg);
-    return saved_write(image_file->saved, image_file->converted, image_file->object_bytes);
+    return saved_write(&image_file->saved, image_file->converted, image_file->object_bytes);
 }
 
 HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, void *object)
@@ -4510,7 +4452,7 @@ HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, 
     const haft_file *file = image_file->file;
     void *to = image_file->converted != NULL ? image_file->converted : object;
     const haft_status status =
-        saved_read(image_file->saved, to, image_file->object_bytes, "an object");
+        saved_read(&image_file->saved, to, image_file->object_bytes, "an object");
 
     if (status == HAFT_OK && image_file->converted != NULL) {
         memset(image_file->object, 0, (size_t)image_file->object_size);
@@ -4528,7 +4470,7 @@ haft_status image_file_write_words(struct image_file *image_file, const struct i
     haft_status status = HAFT_OK;
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end && status == HAFT_OK; index++) {
-        status = saved_write_number(image_file->saved, *image_word(slots, index));
+        status = saved_write_number(&image_file->saved, *image_word(slots, index));
     }
     return status;
 }
@@ -4575,7 +4517,7 @@ haft_status image_file_read_words(struct image_file *image_file, struct image_sl
 {
     for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end; index++) {
         uint64_t word;
-        const haft_status status = saved_read_number(image_file->saved, &word, "a slot's word");
+        const haft_status status = saved_read_number(&image_file->saved, &word, "a slot's word");
 
         if (status != HAFT_OK) {
             return status;
@@ -4637,8 +4579,7 @@ HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, ui
  *   OWN    the table is being closed: no other thread uses it
  */
 
-#define GROUPS 256    /* sites of leaks that are told apart, */
-#define FEW_GROUPS 16 /* and where memory for them is refused */
+#define GROUPS 256 /* sites of leaks that are told apart */
 
 int haft_leak_format(const haft_leak *leak, char *text, size_t size)
 {
@@ -4665,8 +4606,7 @@ static void print_leak(const haft_leak *leak, void *arg)
 }
 
 struct groups {
-    haft_leak *leaks; /* the last one is for all sites beyond */
-    size_t most;
+    haft_leak leaks[GROUPS]; /* the last one is for all sites beyond */
     size_t count;
 };
 
@@ -4677,8 +4617,8 @@ static haft_leak *group_of(struct groups *groups, const void *site)
             return &groups->leaks[i];
         }
     }
-    if (groups->count == groups->most - 1) {
-        return &groups->leaks[groups->most - 1];
+    if (groups->count == GROUPS - 1) {
+        return &groups->leaks[GROUPS - 1];
     }
     groups->leaks[groups->count].site = site;
     return &groups->leaks[groups->count++];
@@ -4710,39 +4650,21 @@ static int more_first(const void *a, const void *b)
     return (left->count < right->count) - (left->count > right->count);
 }
 
-static void report_groups(struct groups *groups, const struct slots *slots, const char *table,
-                          uint64_t end)
-{
-    haft_on_leak *on_leak = slots->common.on_leak != NULL ? slots->common.on_leak : print_leak;
-    const int cancel = os_cancel_off();
-
-    gather(groups, slots, end);
-    qsort(groups->leaks, groups->most, sizeof groups->leaks[0], more_first);
-    for (size_t i = 0; i < groups->most && groups->leaks[i].count != 0; i++) {
-        groups->leaks[i].table = table;
-        groups->leaks[i].layout = slots->format.layout;
-        on_leak(&groups->leaks[i], slots->common.leak_arg);
-    }
-    os_cancel_restore(cancel);
-}
-
-/* More groups than a thread's stack should bear. */
 HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, uint64_t end)
 {
-    const size_t size = GROUPS * sizeof(haft_leak);
-    haft_leak few[FEW_GROUPS] = {{.count = 0}};
+    haft_on_leak *on_leak = slots->common.on_leak != NULL ? slots->common.on_leak : print_leak;
+    struct groups groups = {.count = 0};
 
     if (slots->sites.records == NULL) {
         return;
     }
-    haft_leak *many = heap_take_zero(&slots->heap, size, _Alignof(haft_leak));
-    struct groups groups = {many, GROUPS, 0};
-
-    if (many == NULL) {
-        groups = (struct groups){few, FEW_GROUPS, 0};
+    gather(&groups, slots, end);
+    qsort(groups.leaks, GROUPS, sizeof groups.leaks[0], more_first);
+    for (size_t i = 0; i < GROUPS && groups.leaks[i].count != 0; i++) {
+        groups.leaks[i].table = table;
+        groups.leaks[i].layout = slots->format.layout;
+        on_leak(&groups.leaks[i], slots->common.leak_arg);
     }
-    report_groups(&groups, slots, table, end);
-    heap_give(&slots->heap, many, size);
 }
 
 /* lib/slots/options.c */
@@ -5856,8 +5778,7 @@ size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, siz
  * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;
  * or at `used` and above, never used.
  *
- * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.  One
- * whose destructor is due is in a list of those, also through the words.
+ * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.
  */
 
 /* While it is loaded or closed, a table has no list of free slots: they only say END. */
@@ -5886,9 +5807,8 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or whose destructor runs or is due: */
+    uint64_t held;      /* slots reserved, or with their destructor running: */
     uint64_t retired;   /* these alone */
-    uint64_t ending;    /* the first slot whose destructor is due; MARK_END: there is none */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
@@ -5896,7 +5816,7 @@ struct haft_local {
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 
-/* Whether `word` is that of a free slot `index`, in the list or fresh; or its destructor is due. */
+/* Whether `word` is that of a free slot `index`, in the list or fresh. */
 static inline bool local_is_free(const haft_local *local, uint64_t index, uint64_t word)
 {
     const uint64_t field = word_index(&local->slots.format, word);
@@ -5985,9 +5905,6 @@ HAFT_INTERNAL void local_push(haft_local *local, uint64_t index, uint64_t word);
 
 /* Slot `index`, free wherever it is, is taken; its word says where its next life begins. */
 HAFT_INTERNAL void local_claim(haft_local *local, uint64_t index);
-
-/* Whether the destructor of slot `index` is due.  O(slots where one is). */
-HAFT_INTERNAL bool local_is_ending(const haft_local *local, uint64_t index);
 
 /* Take the slots out of the list that lie in runs that are RUN_CHOSEN. */
 HAFT_INTERNAL void local_drop_chosen(haft_local *local);
@@ -6412,92 +6329,35 @@ static void settle(haft_local *local, uint64_t index, uint64_t next)
     local_push(local, index, next);
 }
 
-/* Slot `index` waits for its destructor: on a stack through the slots' words, FREE at its end. */
-static void push_ending(haft_local *local, uint64_t index, uint64_t next)
+static void call_on_destroy(haft_local *local, void *object, haft_id id)
 {
-    const uint64_t link = local->ending != MARK_END ? local->ending : MARK_FREE;
-
-    store_relaxed(OWN, slots_word(&local->slots, index),
-                  word_with_index(&local->slots.format, next, link));
-    local->ending = index;
-    local->held++;
-    local->retired++;
-}
-
-static uint64_t pop_ending(haft_local *local)
-{
-    const struct word_format *format = &local->slots.format;
-    const uint64_t index = local->ending;
-    atomic_u64 *at = slots_word(&local->slots, index);
-    const uint64_t word = load_relaxed(OWN, at);
-    const uint64_t link = word_index(format, word);
-
-    local->ending = link != MARK_FREE ? link : MARK_END;
-    store_relaxed(OWN, at, word_with_index(format, word, MARK_FREE));
-    return index;
-}
-
-/* The id whose life came before `next` in slot `index`: generation 0, which is none, is skipped. */
-static haft_id ended_life(const struct word_format *format, uint64_t next, uint64_t index)
-{
-    haft_id id = word_last_life(format, next, index);
-
-    if (word_generation(format, id.bits) == 0) {
-        id.bits |= format->generation_mask;
-    }
-    return id;
-}
-
-/* While its destructor runs, a slot is in no list. */
-static void run_destructor(haft_local *local)
-{
-    const struct word_format *format = &local->slots.format;
-    const uint64_t index = pop_ending(local);
-    atomic_u64 *at = slots_word(&local->slots, index);
-    const uint64_t next = load_relaxed(OWN, at);
-
-    local->on_destroy(slots_object(at), ended_life(format, next, index), local->destroy_arg);
-    assert(load_relaxed(OWN, at) == next && "a slot whose destructor runs is no other's");
-    local->retired--;
-    local->held--;
-    settle(local, index, next);
-}
-
-/*
- * Run the destructors that are due, and those that become due meanwhile: in a loop, since a chain
- * of objects that end each other may be longer than the stack is deep.
- */
-static void run_destructors(haft_local *local)
-{
-    const int cancel = os_cancel_off();
     const bool outer = local->in_callback;
 
     local->in_callback = true;
-    while (local->ending != MARK_END) {
-        run_destructor(local);
-    }
+    local->on_destroy(object, id, local->destroy_arg);
     local->in_callback = outer;
-    os_cancel_restore(cancel);
 }
 
-/* End the live object `id`. */
+/* End the live object `id`.  While its destructor runs, its slot is in no list. */
 static void destroy(haft_local *local, haft_id id, const void *caller)
 {
-    const uint64_t index = word_index(&local->slots.format, id.bits);
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = word_index(format, id.bits);
     const uint64_t next = local_next_life(local, id.bits);
-    const bool is_nested = local->retired != 0;
+    atomic_u64 *at = slots_word(&local->slots, index);
 
     local->front.count--;
     note_wrap(local, next);
     sites_note_death(&local->slots.sites, index, caller);
-    if (local->on_destroy == NULL) {
-        settle(local, index, next);
-        return;
+    if (local->on_destroy != NULL) {
+        store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
+        local->held++;
+        local->retired++;
+        call_on_destroy(local, slots_object(at), id);
+        local->retired--;
+        local->held--;
     }
-    push_ending(local, index, next);
-    if (!is_nested) {
-        run_destructors(local);
-    }
+    settle(local, index, next);
 }
 
 void haft_local_abort(haft_local *local, haft_id id)
@@ -6536,7 +6396,6 @@ static void clear(haft_local *local, const void *caller)
 
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
 {
-    assert(local->retired == 0 && "not from on_destroy");
     local->on_destroy = on_destroy;
     local->destroy_arg = destroy_arg;
     local->front.generation_mask = local_mask_in_place(local);
@@ -7072,16 +6931,6 @@ HAFT_INTERNAL void local_claim(haft_local *local, uint64_t index)
     unlink_slot(local, index, before);
 }
 
-HAFT_INTERNAL bool local_is_ending(const haft_local *local, uint64_t index)
-{
-    uint64_t at = local->ending;
-
-    while (at != MARK_END && at != MARK_FREE && at != index) {
-        at = next_of(local, at);
-    }
-    return at == index;
-}
-
 HAFT_INTERNAL void local_drop_chosen(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
@@ -7135,7 +6984,6 @@ HAFT_INTERNAL void local_rebuild(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
 
-    assert(local->ending == MARK_END && "no callback runs");
     local_begin_list(local);
     local->fresh_at = local->fresh_end;
     local->fresh_slots = 0;
@@ -7342,8 +7190,7 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
         return HAFT_LOADING;
     }
     /* Where generations begin again, the highest is not the last. */
-    if (local->mode == LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay &&
-        local->ending == MARK_END) {
+    if (local->mode == LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay) {
         const haft_status status = runs_prepare(&local->slots.runs, local->used);
 
         if (status != HAFT_OK) {
@@ -7381,7 +7228,7 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     if (word_index(format, word) == MARK_EXHAUSTED) {
         return HAFT_EXHAUSTED;
     }
-    if (!local_is_free(local, index, word) || local_is_ending(local, index)) {
+    if (!local_is_free(local, index, word)) {
         return HAFT_OCCUPIED;
     }
     if (local->wraps && slots_word_or_floor(&local->slots, index, word) == 0) {
@@ -7636,7 +7483,7 @@ static haft_status write_runs(struct image_file *image_file, const haft_local *l
         const struct runs *runs = &local->slots.runs;
         const uint64_t number = i % 2 == 0 ? runs_floor(runs, i / 2) : runs_link(runs, i / 2);
 
-        status = saved_write_number(image_file->saved, number);
+        status = saved_write_number(&image_file->saved, number);
     }
     return status;
 }
@@ -7799,7 +7646,7 @@ static haft_status read_head(struct loading *loading)
     if (number == LOCAL_NUMBERS_END && body != body_bytes(&loading->file, numbers)) {
         number = LOCAL_COUNT;
     }
-    saved_begin_read(loading->file.saved, loading->file.file, body);
+    saved_begin_read(&loading->file.saved, loading->file.file, body);
     return number == LOCAL_NUMBERS_END ? HAFT_OK : wrong(loading, number);
 }
 
@@ -7832,7 +7679,7 @@ static haft_status read_runs(struct loading *loading)
 
     for (uint64_t i = 0; i < 2 * count; i++) {
         const haft_status status =
-            saved_read_number(loading->file.saved, &numbers[i], "a page run");
+            saved_read_number(&loading->file.saved, &numbers[i], "a page run");
 
         if (status != HAFT_OK) {
             return status;
@@ -9096,10 +8943,10 @@ static haft_status write_positions(struct image_file *image_file, const haft_pac
     haft_status status = HAFT_OK;
 
     for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
-        status = saved_write_number(image_file->saved, packed->ids[i].bits);
+        status = saved_write_number(&image_file->saved, packed->ids[i].bits);
     }
     for (uint64_t i = 0; i < packed->dead_count && status == HAFT_OK; i++) {
-        status = saved_write_number(image_file->saved, packed->dead[i]);
+        status = saved_write_number(&image_file->saved, packed->dead[i]);
     }
     for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
         status = image_file_write_object(image_file, packed_object(packed, i));
@@ -9181,7 +9028,7 @@ static haft_status read_packed_head(struct packed_loading *loading)
     if (number == PACKED_NUMBERS_END && body != body_size(&loading->file, numbers)) {
         number = PACKED_COUNT;
     }
-    saved_begin_read(loading->file.saved, loading->file.file, body);
+    saved_begin_read(&loading->file.saved, loading->file.file, body);
     return number == PACKED_NUMBERS_END ? HAFT_OK : is_wrong(loading, number);
 }
 
@@ -9252,7 +9099,7 @@ static haft_status read_ids(struct packed_loading *loading)
 
     for (uint64_t i = 0; i < loading->image.numbers[PACKED_COUNT]; i++) {
         const haft_status status =
-            saved_read_number(loading->file.saved, &ids[i].bits, "an object's id");
+            saved_read_number(&loading->file.saved, &ids[i].bits, "an object's id");
         haft_packed_slot *slot = status == HAFT_OK ? live_slot(loading, ids[i].bits) : NULL;
 
         if (status != HAFT_OK) {
@@ -9274,7 +9121,7 @@ static haft_status read_dead(struct packed_loading *loading)
     for (uint64_t i = 0; i < numbers[PACKED_DEAD]; i++) {
         uint64_t index = 0;
         const haft_status status =
-            saved_read_number(loading->file.saved, &index, "a dead object's slot");
+            saved_read_number(&loading->file.saved, &index, "a dead object's slot");
 
         if (status != HAFT_OK) {
             return status;
@@ -13650,8 +13497,8 @@ static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
 
-    for (uint64_t turn = 0; !measure_begin(&domain->measure, domain_done(domain)); turn++) {
-        pause_in_turn(turn); /* another thread holds the measure's lock for moments */
+    while (!measure_begin(&domain->measure, domain_done(domain))) {
+        os_yield(); /* another thread holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);
@@ -14282,6 +14129,16 @@ static void workers_stop(haft_domain *domain)
     }
 }
 
+/* Pause, longer from turn to turn: yield the processor, then sleep for 50 us to 1 ms. */
+static void pause_for(uint64_t turn)
+{
+    if (turn < 64) {
+        os_yield();
+    } else {
+        os_sleep(turn < 128 ? 50000 : 1000000);
+    }
+}
+
 static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
 {
     struct member *own = own_member(domain);
@@ -14293,7 +14150,7 @@ static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
     }
     advance(domain);
     for (uint64_t turn = 0; domain_done(domain) < ticket; turn++) {
-        pause_in_turn(turn);
+        pause_for(turn);
         domain_notice_stall(domain);
         advance(domain);
     }
@@ -15627,9 +15484,9 @@ haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, 
 
 /*
  * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
- * the answer.  `*turn` counts the tries, from 0 on.  Blocking.
+ * the answer.  Blocking.
  */
-HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn);
+HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status);
 
 /*
  * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
@@ -16057,7 +15914,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
                : worker_insert(worker, object, id, CALLER);
 }
 
-HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
+HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status)
 {
     haft_domain *domain = table->domain;
 
@@ -16069,7 +15926,7 @@ HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *stat
         *status = haft_domain_wait(domain);
     }
     if (*status == HAFT_OK) {
-        pause_in_turn((*turn)++); /* if nothing waits, slots are on their way between workers */
+        os_yield(); /* if nothing waits, slots are on their way between workers */
     }
     return *status == HAFT_OK;
 }
@@ -16078,11 +15935,10 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
 {
     debug_check(worker);
     haft_status status;
-    uint64_t turn = 0;
 
     do {
         status = worker_reserve(worker, id, object, CALLER);
-    } while (worker_await_slots(worker->table, &status, &turn));
+    } while (worker_await_slots(worker->table, &status));
     return status;
 }
 
@@ -16090,11 +15946,10 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
 {
     debug_check(worker);
     haft_status status;
-    uint64_t turn = 0;
 
     do {
         status = insert(worker, object, id) ? HAFT_OK : worker_insert(worker, object, id, CALLER);
-    } while (worker_await_slots(worker->table, &status, &turn));
+    } while (worker_await_slots(worker->table, &status));
     return status;
 }
 
@@ -21640,22 +21495,20 @@ haft_status haft_insert_unregistered(haft_table *table, const void *object, haft
 haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object)
 {
     haft_status status;
-    uint64_t turn = 0;
 
     do {
         status = reserve_without(table, id, object, CALLER);
-    } while (worker_await_slots(table, &status, &turn));
+    } while (worker_await_slots(table, &status));
     return status;
 }
 
 haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id)
 {
     haft_status status;
-    uint64_t turn = 0;
 
     do {
         status = insert_without(table, object, id, CALLER);
-    } while (worker_await_slots(table, &status, &turn));
+    } while (worker_await_slots(table, &status));
     return status;
 }
 

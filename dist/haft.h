@@ -64,26 +64,26 @@
  *     haft/table.h      1645  the handle table that all threads share, and its workers
  *     haft/counted.h    2095  the handle table for any thread: objects are held by counts
  *     haft/local.h      2440  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2847  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/packed.h     2841  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3192  visiting the live objects of a shared table
- *     haft/pin.h        3307  holding on to an object beyond a read section
- *     haft/share.h      3359  hand a local table over to all threads, and back
- *     haft/side.h       3476  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3719  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3186  visiting the live objects of a shared table
+ *     haft/pin.h        3301  holding on to an object beyond a read section
+ *     haft/share.h      3353  hand a local table over to all threads, and back
+ *     haft/side.h       3470  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3713  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3935  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3929  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4089  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4083  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    899  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4613  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4607  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4302  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5762  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4296  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5756  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5944  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5938  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       807  a grace period that the program brings: a foreign clock
  *
@@ -2470,15 +2470,9 @@ typedef enum haft_local_reuse {
  * `id` is stale already; the object's bytes stay until this returns, and its slot holds no other
  * object before.
  *
- * It does not run within itself.  An object that it frees, or clears, is stale at once, but its own
- * on_destroy runs after this one has returned, and before the outermost call on the table does; in
- * no promised order, in a loop: a chain of any length needs no stack.  So an on_destroy cannot wait
- * for that of an object which it frees.  It returns, on its thread: no longjmp, no exception, no
- * switch of fibers; and its thread cannot be cancelled in it.
- *
  * It may call any function of this header on the table except haft_local_close(),
  * haft_local_set_destroy(), haft_local_load_begin() and _end().  While the table closes, inserting,
- * reserving and restoring answer HAFT_FULL.
+ * reserving and restoring answer HAFT_FULL.  It returns: no longjmp(), no exception.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
@@ -2759,7 +2753,7 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a
  * slot has wrapped, an id was restored or the table was shared; everything, if there are at most
- * 128 KiB of slots, or an on_destroy is still to come.
+ * 128 KiB of slots.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
@@ -3898,7 +3892,7 @@ typedef struct haft_file {
  * Returns   HAFT_OK; or
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for a block of the file, or for an object to be converted
+ *             HAFT_NO_MEMORY             for an object to be converted
  *             HAFT_NO_FILE               `write` returned false
  * Progress  wait-free except for `write` and `convert` (malloc).
  */

@@ -4,6 +4,7 @@
 #include <haft/urcu.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -104,6 +105,32 @@ long resident_pages(void)
     must(fscanf(file, "%ld %ld", &size, &resident) == 2);
     fclose(file);
     return resident;
+}
+
+bool mapping_has_flag(const void *address, const char *flag)
+{
+    FILE *file = fopen("/proc/self/smaps", "r");
+    char line[512];
+    bool is_there = false;
+    bool found = false;
+
+    need_a_machine();
+    must(file != NULL);
+    while (fgets(line, sizeof line, file) != NULL) {
+        unsigned long begin;
+        unsigned long end;
+
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
+            is_there = begin <= (unsigned long)address && (unsigned long)address < end;
+        } else if (is_there && strncmp(line, "VmFlags:", 8) == 0) {
+            char wanted[8];
+
+            snprintf(wanted, sizeof wanted, " %s ", flag);
+            found = strstr(line, wanted) != NULL;
+        }
+    }
+    fclose(file);
+    return found;
 }
 
 uint64_t pages_in_memory(haft_view view)

@@ -21,9 +21,9 @@
 #undef CRI_ASSERT_SPECIFIER_gt
 #undef CRI_ASSERT_TEST_SPECIFIER_gt
 
-/* Of every suite: a hang fails, before Bazel ends the test.  Slow builds have their own figure. */
+/* Of every suite: a hang fails.  Slow builds have their own figure. */
 #ifndef SUITE_SECONDS
-#define SUITE_SECONDS 500
+#define SUITE_SECONDS 50
 #endif
 
 /* AddressSanitizer is on: allocations are larger, and freed memory is kept for a while. */
@@ -72,6 +72,9 @@ long resident_pages(void);
 
 /* The pages in memory of one table. */
 uint64_t pages_in_memory(haft_view view);
+
+/* Whether the mapping that `address` lies in has a flag of smaps, such as "dd": not in dumps. */
+bool mapping_has_flag(const void *address, const char *flag);
 
 /* From now on the process may have `more` bytes of writable memory beyond what it has. */
 void limit_data(size_t more);

@@ -47,15 +47,9 @@ typedef enum haft_local_reuse {
  * `id` is stale already; the object's bytes stay until this returns, and its slot holds no other
  * object before.
  *
- * It does not run within itself.  An object that it frees, or clears, is stale at once, but its own
- * on_destroy runs after this one has returned, and before the outermost call on the table does; in
- * no promised order, in a loop: a chain of any length needs no stack.  So an on_destroy cannot wait
- * for that of an object which it frees.  It returns, on its thread: no longjmp, no exception, no
- * switch of fibers; and its thread cannot be cancelled in it.
- *
  * It may call any function of this header on the table except haft_local_close(),
  * haft_local_set_destroy(), haft_local_load_begin() and _end().  While the table closes, inserting,
- * reserving and restoring answer HAFT_FULL.
+ * reserving and restoring answer HAFT_FULL.  It returns: no longjmp(), no exception.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
@@ -91,9 +85,9 @@ typedef struct haft_local_options {
 
 /*
  * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
- * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 128 KiB of
- * them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
- * nothing.  More are address space, whose pages are touched when slots are first used.
+ * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 8 KiB of
+ * them are one block of the heap, where huge_pages changes nothing.  More are address space, whose
+ * pages are touched when slots are first used; haft_local_trim() releases some of more than 128 KiB.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
  * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
@@ -112,8 +106,8 @@ typedef struct haft_local_options {
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: one
- *           block, cleared.
+ * Cost      O(1): memory is touched when slots are first used.  Up to 8 KiB of slots: one block,
+ *           cleared.
  */
 haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
                                   haft_local **local);
@@ -155,7 +149,7 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
- * Cost      O(memory touched), in the system; up to 128 KiB of slots, one block.  With on_destroy
+ * Cost      O(memory touched), in the system; up to 8 KiB of slots, one block.  With on_destroy
  *           O(slots ever used).
  */
 void haft_local_close(haft_local *local);
@@ -336,7 +330,7 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a
  * slot has wrapped, an id was restored or the table was shared; everything, if there are at most
- * 128 KiB of slots, or an on_destroy is still to come.
+ * 128 KiB of slots.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:

@@ -55,9 +55,8 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
  * range, that waits for its grace period, or that a worker holds back; page runs of which a part
  * was never used, and the first.  Everything, in tables with `wrap`, local ones before or not, and
- * in tables with at most 128 KiB of slots, which are one block of memory.  Batch descriptors stay
- * too: about 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with
- * `sites` 16 bytes for each.
+ * in tables with at most 128 KiB of slots.  Batch descriptors stay too: about 4.5 bytes for each
+ * slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -141,14 +140,31 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * haft_share() and haft_unshare() keep the allocator.  Its `resize` is not called, and may be NULL.
  * If it refuses a block, the answer is HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 128 KiB, a table's batches and its allocation sites are in pages of the
- * system, which are reserved at once and used as they are needed: the option `memory` is for
+ * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are reserved at once and used as they are needed: the option `memory` is for
  * programs that may not have these.  With both options, `memory` holds the table, and the allocator
  * serves what is opened for it.  Entries of haft_worker_current(), the report of leaks, the census
  * of debug builds and exports use malloc.
  *
  * Its functions run on each thread that opens, closes or borrows a worker, so for a haft_table they
  * must take any threads at once.  They may not use the tables and domains that they serve.
+ */
+
+/*
+ * Address space.  What is in pages is reserved for the capacity, and touched as slots are used.
+ * Where address space counts, keep the capacity near what is needed:
+ *
+ *   ulimit -v, 32 bits        all of a reservation counts.  A shared table of 100 small objects
+ *                             takes less than 64 KiB, and each worker 164 KiB more
+ *   strict overcommit,        pages are made writable as they are used, 2 MiB at a time: only these
+ *   ulimit -d                 count
+ *   core dumps                have what has been used, and up to 2 MiB more of each array, on Linux
+ *                             and FreeBSD; elsewhere the system decides
+ *   mlockall(MCL_FUTURE)      makes whole reservations resident when they are made.  On Linux call
+ *                             mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) instead: pages are
+ *                             locked as they are touched, and haft_reserve_capacity() touches those
+ *                             that deadlines need.  Elsewhere open the tables before, and lock the
+ *                             pages in use by mlock(), or give the tables their memory (`memory`)
+ *   Windows                   all of a reservation is commit charge
  */
 
 /*

@@ -73,7 +73,7 @@ typedef struct haft_packed_options {
 
     /*
      * How memory is made ready.  The address space for the capacity is reserved at opening, so
-     * growth never moves or copies an object; arrays of up to 128 KiB are blocks of the heap.
+     * growth never moves or copies an object; arrays of up to 8 KiB are blocks of the heap.
      *   0                   the system gives each page when it is first used
      *   n                   n objects at a time, touched in advance, the first n at opening: only
      *                       an insert that begins the next n meets fresh memory

@@ -83,7 +83,7 @@ typedef struct haft_side_options {
  *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
- *           value, whose pages take memory when they are first set.  Up to 128 KiB: one block
+ *           value, whose pages take memory when they are first set.  Up to 8 KiB: one block
  *           of the table's allocator.
  */
 haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,

@@ -192,7 +192,7 @@ typedef struct haft_file {
  * Returns   HAFT_OK; or
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for a block of the file, or for an object to be converted
+ *             HAFT_NO_MEMORY             for an object to be converted
  *             HAFT_NO_FILE               `write` returned false
  * Progress  wait-free except for `write` and `convert` (malloc).
  */
@@ -204,9 +204,8 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
  * huge_pages may differ, and the options that the top of this file names; will_share
  * may where it adds no slots (haft/local.h).
- * Given memory, and slots of up to 128 KiB, are not in pages that a trim releases: a file of a
- * table with such pages loads into a table with such pages alone, and one of a table without into
- * one without.
+ * Given memory, and slots of up to 128 KiB, are nothing that a trim releases: a file of a
+ * table with more loads into a table with more alone, and one of a table without into one without.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
  * slots, lists and counts fit each other, so that no file makes a table that is unsound.

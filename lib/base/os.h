@@ -31,6 +31,12 @@ char *os_reserve(size_t size, bool *in_steps);
 /* Make the bytes from the start of a reservation on writable; some of them may be already. */
 bool os_commit(char *base, size_t size);
 
+/*
+ * Whether the bytes, whole pages, are part of what is written when the process crashes; those of a
+ * reservation are at first.  Systems that leave nothing out do nothing.
+ */
+void os_dump(char *base, size_t size, bool wanted);
+
 /* Give a whole reservation back. */
 void os_release(char *base, size_t size);
 

@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
-#define MOST_OF_LINE 1024 /* of what is printed; more is cut off */
 
 static struct timespec time_of(uint64_t ns)
 {
@@ -108,6 +107,11 @@ static void ask_for_small_pages(char *base, size_t size)
 void os_ask_for_huge_pages(char *base, size_t size)
 {
     sys_madvise(base, size, OS_MADV_HUGEPAGE);
+}
+
+void os_dump(char *base, size_t size, bool wanted)
+{
+    sys_madvise(base, size, wanted ? OS_MADV_DODUMP : OS_MADV_DONTDUMP);
 }
 
 /* Memory that is locked stays. */
@@ -195,6 +199,17 @@ void os_ask_for_huge_pages(char *base, size_t size)
 {
     (void)base;
     (void)size;
+}
+
+void os_dump(char *base, size_t size, bool wanted)
+{
+#ifdef MADV_NOCORE
+    madvise(base, size, wanted ? MADV_CORE : MADV_NOCORE);
+#else
+    (void)base;
+    (void)size;
+    (void)wanted;
+#endif
 }
 
 /* New pages in their place, at once: advice elsewhere leaves open what the old ones then hold. */
@@ -518,16 +533,11 @@ uint64_t os_process_number(void)
     return (uint64_t)getpid();
 }
 
-/* At once, and not by fprintf(), which would put a buffer of 8 KiB on the stack. */
 void os_print(const char *line)
 {
-    char whole[MOST_OF_LINE];
     const int cancel = os_cancel_off();
-    const int length = snprintf(whole, sizeof whole - 1, "haft: %s", line);
-    const size_t end = length < MOST_OF_LINE - 1 ? (size_t)length : MOST_OF_LINE - 2;
 
-    memcpy(whole + end, "\n", 2);
-    fputs(whole, stderr);
+    fprintf(stderr, "haft: %s\n", line);
     os_cancel_restore(cancel);
 }
 

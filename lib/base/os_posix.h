@@ -88,6 +88,8 @@ typedef struct sys_symbol { /* Dl_info */
 #endif
 #define OS_MADV_HUGEPAGE 14
 #define OS_MADV_NOHUGEPAGE 15
+#define OS_MADV_DONTDUMP 16
+#define OS_MADV_DODUMP 17
 #define OS_MADV_POPULATE_WRITE 23
 
 /* --- functions --- */

@@ -56,6 +56,14 @@ bool os_commit(char *base, size_t size)
     return VirtualAlloc(base, size, MEM_COMMIT, PAGE_READWRITE) != NULL;
 }
 
+/* A minidump has what its maker asks for. */
+void os_dump(char *base, size_t size, bool wanted)
+{
+    (void)base;
+    (void)size;
+    (void)wanted;
+}
+
 void os_release(char *base, size_t size)
 {
     (void)size;

@@ -2,14 +2,14 @@
  * Reservations of address space.
  *
  * Edges in this file.
- *   COMMIT   reservation_commit (release) -> reservation_commit (acquire)  writable, then used
+ *   COMMIT   reservation_commit (release) -> reservation_commit (acquire)  ready, then used
  *   OWN      before the reservation is handed to other threads
  *   RETRY    how far others have come; the compare-and-swap decides
  */
 #include "lib/base/reservation.h"
 #include "lib/base/os.h"
 
-#define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
+#define STEP_BYTES (UINT64_C(2) << 20) /* made ready at a time: a huge page lies in one step */
 
 static void set_reservation(struct reservation *reservation, enum reservation_kind kind, char *base,
                             uint64_t size)
@@ -18,7 +18,28 @@ static void set_reservation(struct reservation *reservation, enum reservation_ki
     reservation->size = (size_t)size;
     reservation->kind = kind;
     reservation->lead = reservation->more = 0;
-    store_relaxed(OWN, &reservation->writable, 0);
+    store_relaxed(OWN, &reservation->ready, size);
+}
+
+/* The end of the step that ends at byte `end`, or behind it. */
+static uint64_t step_after(const struct reservation *reservation, uint64_t end)
+{
+    const uint64_t base = (uintptr_t)reservation->base;
+    const uint64_t after = (base + end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES - base;
+
+    return after < reservation->size ? after : reservation->size;
+}
+
+/* Where all can be written, the first step is ready; the others are left out of dumps. */
+static void begin_steps(struct reservation *reservation)
+{
+    const uint64_t size = reservation->size;
+    const uint64_t first = size <= STEP_BYTES ? size : step_after(reservation, 1);
+
+    store_relaxed(OWN, &reservation->ready, reservation->kind == IN_STEPS ? 0 : first);
+    if (first < size) {
+        os_dump(reservation->base + first, (size_t)(size - first), false);
+    }
 }
 
 haft_status reservation_open(struct reservation *reservation, uint64_t size)
@@ -30,6 +51,7 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
         return HAFT_NO_MEMORY;
     }
     set_reservation(reservation, in_steps ? IN_STEPS : IN_PAGES, base, size);
+    begin_steps(reservation);
     return HAFT_OK;
 }
 
@@ -96,31 +118,32 @@ void reservation_close_array(struct reservation *reservation, const haft_allocat
     }
 }
 
-static uint64_t step_after(const struct reservation *reservation, uint64_t end)
+/* Bytes `begin` to `end`, where steps end. */
+static bool make_ready(const struct reservation *reservation, uint64_t begin, uint64_t end)
 {
-    const uint64_t after = (end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
-
-    return after < reservation->size ? after : reservation->size;
+    if (reservation->kind == IN_STEPS && !os_commit(reservation->base, (size_t)end)) {
+        return false;
+    }
+    os_dump(reservation->base + begin, (size_t)(end - begin), true);
+    return true;
 }
 
 haft_status reservation_commit(struct reservation *reservation, uint64_t end)
 {
-    if (reservation->kind != IN_STEPS) {
-        return HAFT_OK;
-    }
     /* Weakened, a thread could write to memory that is not writable yet where it runs. */
-    uint64_t before = load_acquire(COMMIT, &reservation->writable);
-    const uint64_t after = step_after(reservation, end);
+    uint64_t before = load_acquire(COMMIT, &reservation->ready);
 
     if (end <= before) {
         return HAFT_OK;
     }
-    /* Two threads may do this at once: the same bytes become writable twice, which is harmless. */
-    if (!os_commit(reservation->base, (size_t)after)) {
+    const uint64_t after = step_after(reservation, end);
+
+    /* Two threads may do this at once: the same bytes become ready twice, which is harmless. */
+    if (!make_ready(reservation, before, after)) {
         return HAFT_NO_MEMORY;
     }
-    while (before < after && !cas_release(COMMIT, &reservation->writable, before, after)) {
-        before = load_relaxed(RETRY, &reservation->writable);
+    while (before < after && !cas_release(COMMIT, &reservation->ready, before, after)) {
+        before = load_relaxed(RETRY, &reservation->ready);
     }
     return HAFT_OK;
 }

@@ -3,7 +3,8 @@
  *
  * Where the system would charge for all of it (strict overcommit, a limit on data), it is
  * reserved readable and made writable in steps; never unreadable, or a read through a forged id
- * would fault.
+ * would fault.  Where the system lets a program say so, it leaves a dump of the process's memory,
+ * step by step too: what is beyond the steps in use is not in it.
  *
  * A small array is one block of a heap instead: system calls would cost more than its bytes.  No
  * page of it is ever discarded, and no advice is given on it.
@@ -28,9 +29,9 @@ struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
     enum reservation_kind kind;
-    uint16_t lead;       /* in a heap: bytes of the block before the base */
-    uint16_t more;       /* in a heap: bytes of the block beyond those of the array */
-    atomic_u64 writable; /* in steps: bytes from the base that are writable */
+    uint16_t lead;    /* in a heap: bytes of the block before the base */
+    uint16_t more;    /* in a heap: bytes of the block beyond those of the array */
+    atomic_u64 ready; /* bytes from the base that are writable, and in dumps */
 };
 
 /* HAFT_OK, all bytes zero; or HAFT_NO_MEMORY. */
@@ -48,7 +49,8 @@ void reservation_close_array(struct reservation *reservation, const haft_allocat
 haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
                                    uint64_t alignment, struct given *given);
 
-#define RESERVATION_SMALL ((uint64_t)128 << 10)
+/* Two pages: cleared as a whole, they cost no more than pages of their own. */
+#define RESERVATION_SMALL ((uint64_t)8 << 10)
 
 /* Whether it is in pages of the system: only these may be advised and released. */
 bool reservation_is_paged(const struct reservation *reservation);
@@ -58,7 +60,10 @@ void reservation_close(struct reservation *reservation);
 /* Ask for huge pages, which are declined otherwise.  The system may have none. */
 void reservation_ask_for_huge_pages(const struct reservation *reservation);
 
-/* Make the first `end` bytes writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads, lock-free. */
+/*
+ * Make the first `end` bytes writable, before they are written.  HAFT_OK or HAFT_NO_MEMORY.  Any
+ * threads, lock-free.
+ */
 haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*

@@ -7,6 +7,9 @@
 #include "lib/slots/slots.h"
 #include "lib/base/os.h"
 
+/* No page run of so few bytes of slots is released: it would be worth less than the records. */
+#define STAY_BYTES ((uint64_t)128 << 10)
+
 /* Keep the options that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
@@ -57,7 +60,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->wrapped = options->wrapped;
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
-    slots->runs.stay = !reservation_is_paged(&slots->memory);
+    slots->runs.stay = !reservation_is_paged(&slots->memory) || slots->memory.size <= STAY_BYTES;
     status =
         options->common.sites ? sites_open(&slots->sites, geometry.count, options->given) : HAFT_OK;
     if (status == HAFT_OK) {

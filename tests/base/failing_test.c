@@ -169,10 +169,9 @@ Test(nth_call_fails, opening_a_local_table)
 /* Two blocks, however aligned, and not a call of the system's in its life. */
 Test(nth_call_fails, the_slots_of_a_small_local_table_are_one_block_of_the_heap)
 {
-    const haft_local_options small = {.capacity = 1020, .object_size = 120};
-    const haft_local_options aligned = {
-        .capacity = 12, .object_size = 100, .object_alignment = 4096};
-    const haft_local_options larger = {.capacity = 1021, .object_size = 120};
+    const haft_local_options small = {.capacity = 60, .object_size = 120};
+    const haft_local_options aligned = {.capacity = 4, .object_size = 100, .object_alignment = 512};
+    const haft_local_options larger = {.capacity = 61, .object_size = 120};
     const long before = faults.balance;
     haft_local *local;
 
@@ -181,11 +180,11 @@ Test(nth_call_fails, the_slots_of_a_small_local_table_are_one_block_of_the_heap)
     cr_expect(eq(long, faults.balance, before));
     must(haft_local_open(&small, &local) == HAFT_OK);
     cr_expect(eq(long, faults.balance, before + 2));
-    must(haft_local_reserve_capacity(local, 1020) == HAFT_OK);
+    must(haft_local_reserve_capacity(local, 60) == HAFT_OK);
     close_local(local);
     must(haft_local_open(&aligned, &local) == HAFT_OK);
     cr_expect(eq(long, faults.balance, before + 2));
-    must((uintptr_t)haft_local_view(local).base % 4096 == 4088);
+    must((uintptr_t)haft_local_view(local).base % 512 == 504);
     close_local(local);
     cr_expect(eq(long, faults.balance, before));
     expect_no_leaks();

@@ -1,39 +1,11 @@
 /* The option huge_pages: what the system is asked for, and that tables work as without it. */
 #include "tests/support.h"
 #include <haft/snapshot.h>
-#include <stdio.h>
 #include <string.h>
 
 TestSuite(huge_pages, .timeout = SUITE_SECONDS);
 
 #define OBJECTS 200000
-
-/* Whether the mapping that `address` lies in has the flag, such as "hg": asked for huge pages. */
-static bool has_flag(const void *address, const char *flag)
-{
-    FILE *file = fopen("/proc/self/smaps", "r");
-    char line[512];
-    bool is_there = false;
-    bool found = false;
-
-    need_a_machine();
-    cr_assert(ne(ptr, file, NULL));
-    while (fgets(line, sizeof line, file) != NULL) {
-        unsigned long begin;
-        unsigned long end;
-
-        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
-            is_there = begin <= (unsigned long)address && (unsigned long)address < end;
-        } else if (is_there && strncmp(line, "VmFlags:", 8) == 0) {
-            char wanted[8];
-
-            snprintf(wanted, sizeof wanted, " %s ", flag);
-            found = strstr(line, wanted) != NULL;
-        }
-    }
-    fclose(file);
-    return found;
-}
 
 static void expect_flags(int kind, bool huge_pages, const char *has, const char *has_not)
 {
@@ -41,8 +13,8 @@ static void expect_flags(int kind, bool huge_pages, const char *has, const char 
         .capacity = 1 << 20, .object_size = 56, .huge_pages = huge_pages};
     struct subject subject = subject_open(kind, &options);
 
-    cr_expect(has_flag(subject.view.base, has));
-    cr_expect(not(has_flag(subject.view.base, has_not)));
+    cr_expect(mapping_has_flag(subject.view.base, has));
+    cr_expect(not(mapping_has_flag(subject.view.base, has_not)));
     subject_close(&subject);
 }
 
@@ -60,7 +32,7 @@ Test(huge_pages, are_asked_for_by_a_clone_too)
 
     assert_status(haft_local_open(&options, &local), HAFT_OK);
     assert_status(haft_local_clone(local, &clone), HAFT_OK);
-    cr_expect(has_flag(haft_local_view(clone).base, "hg"));
+    cr_expect(mapping_has_flag(haft_local_view(clone).base, "hg"));
     haft_local_close(clone);
     haft_local_close(local);
 }

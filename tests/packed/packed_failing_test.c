@@ -123,14 +123,21 @@ Test(packed_strict_overcommit, a_fixed_packed_table_asks_for_no_memory_when_it_i
     expect_no_leaks();
 }
 
-/* 262,144 objects of 8 bytes end with a step of 2 MiB, so that the spare one needs the next. */
+/* Objects of 8 bytes that end with a step of 2 MiB, the second, so that the spare one needs the next. */
+static uint64_t objects_of_whole_steps(const haft_packed *packed)
+{
+    const uint64_t begin = (uintptr_t)haft_packed_view(packed).objects;
+
+    return ((begin / (2 * MIB) + 2) * 2 * MIB - begin) / 8;
+}
+
 Test(packed_strict_overcommit, a_sort_of_a_packed_table_that_is_refused_memory_changes_nothing)
 {
     const haft_packed_options growing = {.capacity = VALUES, .object_size = 8};
-    const uint64_t count = 262144;
 
     faults.strict = true;
     haft_packed *packed = packed_open(&growing);
+    const uint64_t count = objects_of_whole_steps(packed);
 
     for (uint64_t i = 0; i < count; i++) {
         values[i] = i;
