@@ -114,12 +114,6 @@ HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps);
 /* Make the bytes from the start of a reservation on writable; some of them may be already. */
 HAFT_INTERNAL bool os_commit(char *base, size_t size);
 
-/*
- * Whether the bytes, whole pages, are part of what is written when the process crashes; those of a
- * reservation are at first.  Systems that leave nothing out do nothing.
- */
-HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted);
-
 /* Give a whole reservation back. */
 HAFT_INTERNAL void os_release(char *base, size_t size);
 
@@ -543,13 +537,6 @@ HAFT_INTERNAL bool os_commit(char *base, size_t size)
     return true;
 }
 
-HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted)
-{
-    (void)base;
-    (void)size;
-    (void)wanted;
-}
-
 HAFT_INTERNAL void os_release(char *base, size_t size)
 {
     (void)size;
@@ -874,8 +861,6 @@ typedef struct sys_symbol { /* Dl_info */
 #endif
 #define OS_MADV_HUGEPAGE 14
 #define OS_MADV_NOHUGEPAGE 15
-#define OS_MADV_DONTDUMP 16
-#define OS_MADV_DODUMP 17
 #define OS_MADV_POPULATE_WRITE 23
 
 /* --- functions --- */
@@ -1039,6 +1024,7 @@ typedef haft_atomic_u64 atomic_u64;
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
+#define MOST_OF_LINE 1024 /* of what is printed; more is cut off */
 
 static struct timespec time_of(uint64_t ns)
 {
@@ -1123,11 +1109,6 @@ static void ask_for_small_pages(char *base, size_t size)
 HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
 {
     sys_madvise(base, size, OS_MADV_HUGEPAGE);
-}
-
-HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted)
-{
-    sys_madvise(base, size, wanted ? OS_MADV_DODUMP : OS_MADV_DONTDUMP);
 }
 
 /* Memory that is locked stays. */
@@ -1215,17 +1196,6 @@ HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
 {
     (void)base;
     (void)size;
-}
-
-HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted)
-{
-#ifdef MADV_NOCORE
-    madvise(base, size, wanted ? MADV_CORE : MADV_NOCORE);
-#else
-    (void)base;
-    (void)size;
-    (void)wanted;
-#endif
 }
 
 /* New pages in their place, at once: advice elsewhere leaves open what the old ones then hold. */
@@ -1551,11 +1521,16 @@ HAFT_INTERNAL uint64_t os_process_number(void)
     return (uint64_t)getpid();
 }
 
+/* At once, and not by fprintf(), which would put a buffer of 8 KiB on the stack. */
 HAFT_INTERNAL void os_print(const char *line)
 {
+    char whole[MOST_OF_LINE];
     const int cancel = os_cancel_off();
+    const int length = snprintf(whole, sizeof whole - 1, "haft: %s", line);
+    const size_t end = length < MOST_OF_LINE - 1 ? (size_t)length : MOST_OF_LINE - 2;
 
-    fprintf(stderr, "haft: %s\n", line);
+    memcpy(whole + end, "\n", 2);
+    fputs(whole, stderr);
     os_cancel_restore(cancel);
 }
 
@@ -1739,14 +1714,6 @@ HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps)
 HAFT_INTERNAL bool os_commit(char *base, size_t size)
 {
     return VirtualAlloc(base, size, MEM_COMMIT, PAGE_READWRITE) != NULL;
-}
-
-/* A minidump has what its maker asks for. */
-HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted)
-{
-    (void)base;
-    (void)size;
-    (void)wanted;
 }
 
 HAFT_INTERNAL void os_release(char *base, size_t size)
@@ -2133,12 +2100,39 @@ HAFT_INTERNAL bool os_on_fork(void (*before)(void), void (*in_parent)(void), voi
 #endif /* _WIN32 */
 
 /*
+ * lib/base/pause.h - waiting for another thread where no event tells.
+ *
+ * Yielding alone would wait for ever: to a system with fixed priorities the waiting thread may be
+ * the more urgent one, and the other never runs.  So after some turns it sleeps.
+ */
+
+#define PAUSE_YIELDS 64 /* turns before the first sleep */
+
+/* Pause in turn `turn` of a wait, from 0 on: yield, from PAUSE_YIELDS on sleep 50 us to 1 ms. */
+HAFT_INTERNAL void pause_in_turn(uint64_t turn);
+
+/* lib/base/pause.c */
+
+/* Pauses, longer from turn to turn. */
+
+#define SHORT_SLEEP UINT64_C(50000) /* ns */
+#define LONG_SLEEP UINT64_C(1000000)
+
+HAFT_INTERNAL void pause_in_turn(uint64_t turn)
+{
+    if (turn < PAUSE_YIELDS) {
+        os_yield();
+    } else {
+        os_sleep(turn < 2 * PAUSE_YIELDS ? SHORT_SLEEP : LONG_SLEEP);
+    }
+}
+
+/*
  * lib/base/reservation.h - address space reserved at once, memory touched as it is first used.
  *
  * Where the system would charge for all of it (strict overcommit, a limit on data), it is
  * reserved readable and made writable in steps; never unreadable, or a read through a forged id
- * would fault.  Where the system lets a program say so, it leaves a dump of the process's memory,
- * step by step too: what is beyond the steps in use is not in it.
+ * would fault.
  *
  * A small array is one block of a heap instead: system calls would cost more than its bytes.  No
  * page of it is ever discarded, and no advice is given on it.
@@ -2155,9 +2149,9 @@ struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
     enum reservation_kind kind;
-    uint16_t lead;    /* in a heap: bytes of the block before the base */
-    uint16_t more;    /* in a heap: bytes of the block beyond those of the array */
-    atomic_u64 ready; /* bytes from the base that are writable, and in dumps */
+    uint16_t lead;       /* in a heap: bytes of the block before the base */
+    uint16_t more;       /* in a heap: bytes of the block beyond those of the array */
+    atomic_u64 writable; /* in steps: bytes from the base that are writable */
 };
 
 /* HAFT_OK, all bytes zero; or HAFT_NO_MEMORY. */
@@ -2177,8 +2171,7 @@ void reservation_close_array(struct reservation *reservation, const haft_allocat
 HAFT_INTERNAL haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
                                                  uint64_t alignment, struct given *given);
 
-/* Two pages: cleared as a whole, they cost no more than pages of their own. */
-#define RESERVATION_SMALL ((uint64_t)8 << 10)
+#define RESERVATION_SMALL ((uint64_t)128 << 10)
 
 /* Whether it is in pages of the system: only these may be advised and released. */
 HAFT_INTERNAL bool reservation_is_paged(const struct reservation *reservation);
@@ -2188,10 +2181,7 @@ HAFT_INTERNAL void reservation_close(struct reservation *reservation);
 /* Ask for huge pages, which are declined otherwise.  The system may have none. */
 HAFT_INTERNAL void reservation_ask_for_huge_pages(const struct reservation *reservation);
 
-/*
- * Make the first `end` bytes writable, before they are written.  HAFT_OK or HAFT_NO_MEMORY.  Any
- * threads, lock-free.
- */
+/* Make the first `end` bytes writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads, lock-free. */
 HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*
@@ -2210,12 +2200,12 @@ haft_status reservation_populate(const struct reservation *reservation, uint64_t
  * Reservations of address space.
  *
  * Edges in this file.
- *   COMMIT   reservation_commit (release) -> reservation_commit (acquire)  ready, then used
+ *   COMMIT   reservation_commit (release) -> reservation_commit (acquire)  writable, then used
  *   OWN      before the reservation is handed to other threads
  *   RETRY    how far others have come; the compare-and-swap decides
  */
 
-#define STEP_BYTES (UINT64_C(2) << 20) /* made ready at a time: a huge page lies in one step */
+#define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
 
 static void set_reservation(struct reservation *reservation, enum reservation_kind kind, char *base,
                             uint64_t size)
@@ -2224,28 +2214,7 @@ static void set_reservation(struct reservation *reservation, enum reservation_ki
     reservation->size = (size_t)size;
     reservation->kind = kind;
     reservation->lead = reservation->more = 0;
-    store_relaxed(OWN, &reservation->ready, size);
-}
-
-/* The end of the step that ends at byte `end`, or behind it. */
-static uint64_t step_after(const struct reservation *reservation, uint64_t end)
-{
-    const uint64_t base = (uintptr_t)reservation->base;
-    const uint64_t after = (base + end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES - base;
-
-    return after < reservation->size ? after : reservation->size;
-}
-
-/* Where all can be written, the first step is ready; the others are left out of dumps. */
-static void begin_steps(struct reservation *reservation)
-{
-    const uint64_t size = reservation->size;
-    const uint64_t first = size <= STEP_BYTES ? size : step_after(reservation, 1);
-
-    store_relaxed(OWN, &reservation->ready, reservation->kind == IN_STEPS ? 0 : first);
-    if (first < size) {
-        os_dump(reservation->base + first, (size_t)(size - first), false);
-    }
+    store_relaxed(OWN, &reservation->writable, 0);
 }
 
 HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint64_t size)
@@ -2257,7 +2226,6 @@ HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint
         return HAFT_NO_MEMORY;
     }
     set_reservation(reservation, in_steps ? IN_STEPS : IN_PAGES, base, size);
-    begin_steps(reservation);
     return HAFT_OK;
 }
 
@@ -2326,32 +2294,31 @@ void reservation_close_array(struct reservation *reservation, const haft_allocat
     }
 }
 
-/* Bytes `begin` to `end`, where steps end. */
-static bool make_ready(const struct reservation *reservation, uint64_t begin, uint64_t end)
+static uint64_t step_after(const struct reservation *reservation, uint64_t end)
 {
-    if (reservation->kind == IN_STEPS && !os_commit(reservation->base, (size_t)end)) {
-        return false;
-    }
-    os_dump(reservation->base + begin, (size_t)(end - begin), true);
-    return true;
+    const uint64_t after = (end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+
+    return after < reservation->size ? after : reservation->size;
 }
 
 HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end)
 {
+    if (reservation->kind != IN_STEPS) {
+        return HAFT_OK;
+    }
     /* Weakened, a thread could write to memory that is not writable yet where it runs. */
-    uint64_t before = load_acquire(COMMIT, &reservation->ready);
+    uint64_t before = load_acquire(COMMIT, &reservation->writable);
+    const uint64_t after = step_after(reservation, end);
 
     if (end <= before) {
         return HAFT_OK;
     }
-    const uint64_t after = step_after(reservation, end);
-
-    /* Two threads may do this at once: the same bytes become ready twice, which is harmless. */
-    if (!make_ready(reservation, before, after)) {
+    /* Two threads may do this at once: the same bytes become writable twice, which is harmless. */
+    if (!os_commit(reservation->base, (size_t)after)) {
         return HAFT_NO_MEMORY;
     }
-    while (before < after && !cas_release(COMMIT, &reservation->ready, before, after)) {
-        before = load_relaxed(RETRY, &reservation->ready);
+    while (before < after && !cas_release(COMMIT, &reservation->writable, before, after)) {
+        before = load_relaxed(RETRY, &reservation->writable);
     }
     return HAFT_OK;
 }
@@ -2505,11 +2472,19 @@ static haft_status write_checked(haft_file *file, unsigned char *bytes, uint64_t
     return HAFT_OK;
 }
 
+/* Member by member: a copy of the whole would lie on the stack. */
+static void begin(struct saved *saved, haft_file *file, uint64_t bytes)
+{
+    saved->file = file;
+    saved->left = bytes;
+    saved->filled = saved->at = 0;
+}
+
 HAFT_INTERNAL
 haft_status saved_begin_write(struct saved *saved, haft_file *file, const struct saved_head *head,
                               uint64_t bytes)
 {
-    *saved = (struct saved){.file = file, .left = bytes};
+    begin(saved, file, bytes);
     file->offset = 0;
     file->what = NULL;
     memcpy(saved->block, first_bytes, sizeof first_bytes);
@@ -2587,7 +2562,7 @@ HAFT_INTERNAL haft_status saved_read_head(haft_file *file, struct saved_head *he
 
 HAFT_INTERNAL void saved_begin_read(struct saved *saved, haft_file *file, uint64_t bytes)
 {
-    *saved = (struct saved){.file = file, .left = bytes};
+    begin(saved, file, bytes);
 }
 
 static haft_status read_block(struct saved *saved, const char *what)
@@ -3151,7 +3126,13 @@ static inline void sites_note_death(const struct sites *sites, uint64_t index, c
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
  *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
+<<<<<<< HEAD
  *                  haft_local, the word is g[FREE] while a destructor runs)
+=======
+ *                  haft_local, the word is g[FREE] while a destructor runs, and while on_fill runs
+ *                  for the reservation of g; and while a destructor is due, `other` is the next
+ *                  slot where one is, FREE at the end)
+>>>>>>> 860bca60 (local: run destructors that end objects in a loop)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
  *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
  *                  the list that a local table left (concurrent/extra/share.c)
@@ -4311,12 +4292,12 @@ struct image_file {
     uint64_t object_bytes; /* in the file */
     void *converted;       /* an object as it is in the file; NULL: nothing is converted */
     void *object;          /* while it is read: as it will be in memory, aligned as any may be */
-    struct saved saved;
+    struct saved *saved;   /* too large for the stack */
 };
 
 /*
- * Look at the file's options, and have room for objects to be converted in: HAFT_OK,
- * HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
+ * Look at the file's options, and have room for a block of the file and for objects to be converted
+ * in: HAFT_OK, HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
  */
 HAFT_INTERNAL
 haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
@@ -4432,12 +4413,22 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
     if (file->reserved[0] != 0 || file->reserved[1] != 0) {
         return HAFT_UNKNOWN_OPTION;
     }
-    return file->convert != NULL ? make_objects(image_file) : HAFT_OK;
+    image_file->saved = heap_take(heap, sizeof *image_file->saved, _Alignof(struct saved));
+    haft_status status = image_file->saved != NULL ? HAFT_OK : HAFT_NO_MEMORY;
+
+    if (status == HAFT_OK && file->convert != NULL) {
+        status = make_objects(image_file);
+    }
+    if (status != HAFT_OK) {
+        heap_give(heap, image_file->saved, sizeof *image_file->saved);
+    }
+    return status;
 }
 
 HAFT_INTERNAL void image_file_close(struct image_file *image_file)
 {
     heap_give(image_file->heap, image_file->converted, block_size(image_file));
+    heap_give(image_file->heap, image_file->saved, sizeof *image_file->saved);
 }
 
 /* --- head --- */
@@ -4457,7 +4448,7 @@ haft_status image_file_begin_write(struct image_file *image_file, const struct s
 
     memcpy(&head.numbers[SHAPE], shape->numbers, sizeof shape->numbers);
     memcpy(&head.numbers[NUMBERS], numbers, IMAGE_NUMBERS * sizeof numbers[0]);
-    return saved_begin_write(&image_file->saved, image_file->file, &head, body);
+    return saved_begin_write(image_file->saved, image_file->file, &head, body);
 }
 
 static haft_status other_table(const struct image_file *image_file, uint64_t number,
@@ -4508,10 +4499,10 @@ HAFT_INTERNAL haft_status image_file_write_object(struct image_file *image_file,
     const haft_file *file = image_file->file;
 
     if (image_file->converted == NULL) {
-        return saved_write(&image_file->saved, object, image_file->object_bytes);
+        return saved_write(image_file->saved, object, image_file->object_bytes);
     }
     file->convert(image_file->converted, object, file->convert_arg);
-    return saved_write(&image_file->saved, image_file->converted, image_file->object_bytes);
+    return saved_write(image_file->saved, image_file->converted, image_file->object_bytes);
 }
 
 HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, void *object)
@@ -4519,7 +4510,7 @@ HAFT_INTERNAL haft_status image_file_read_object(struct image_file *image_file, 
     const haft_file *file = image_file->file;
     void *to = image_file->converted != NULL ? image_file->converted : object;
     const haft_status status =
-        saved_read(&image_file->saved, to, image_file->object_bytes, "an object");
+        saved_read(image_file->saved, to, image_file->object_bytes, "an object");
 
     if (status == HAFT_OK && image_file->converted != NULL) {
         memset(image_file->object, 0, (size_t)image_file->object_size);
@@ -4537,7 +4528,7 @@ haft_status image_file_write_words(struct image_file *image_file, const struct i
     haft_status status = HAFT_OK;
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end && status == HAFT_OK; index++) {
-        status = saved_write_number(&image_file->saved, *image_word(slots, index));
+        status = saved_write_number(image_file->saved, *image_word(slots, index));
     }
     return status;
 }
@@ -4584,7 +4575,7 @@ haft_status image_file_read_words(struct image_file *image_file, struct image_sl
 {
     for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end; index++) {
         uint64_t word;
-        const haft_status status = saved_read_number(&image_file->saved, &word, "a slot's word");
+        const haft_status status = saved_read_number(image_file->saved, &word, "a slot's word");
 
         if (status != HAFT_OK) {
             return status;
@@ -4646,7 +4637,8 @@ HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, ui
  *   OWN    the table is being closed: no other thread uses it
  */
 
-#define GROUPS 256 /* sites of leaks that are told apart */
+#define GROUPS 256    /* sites of leaks that are told apart, */
+#define FEW_GROUPS 16 /* and where memory for them is refused */
 
 int haft_leak_format(const haft_leak *leak, char *text, size_t size)
 {
@@ -4673,7 +4665,8 @@ static void print_leak(const haft_leak *leak, void *arg)
 }
 
 struct groups {
-    haft_leak leaks[GROUPS]; /* the last one is for all sites beyond */
+    haft_leak *leaks; /* the last one is for all sites beyond */
+    size_t most;
     size_t count;
 };
 
@@ -4684,8 +4677,8 @@ static haft_leak *group_of(struct groups *groups, const void *site)
             return &groups->leaks[i];
         }
     }
-    if (groups->count == GROUPS - 1) {
-        return &groups->leaks[GROUPS - 1];
+    if (groups->count == groups->most - 1) {
+        return &groups->leaks[groups->most - 1];
     }
     groups->leaks[groups->count].site = site;
     return &groups->leaks[groups->count++];
@@ -4717,21 +4710,39 @@ static int more_first(const void *a, const void *b)
     return (left->count < right->count) - (left->count > right->count);
 }
 
-HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, uint64_t end)
+static void report_groups(struct groups *groups, const struct slots *slots, const char *table,
+                          uint64_t end)
 {
     haft_on_leak *on_leak = slots->common.on_leak != NULL ? slots->common.on_leak : print_leak;
-    struct groups groups = {.count = 0};
+    const int cancel = os_cancel_off();
+
+    gather(groups, slots, end);
+    qsort(groups->leaks, groups->most, sizeof groups->leaks[0], more_first);
+    for (size_t i = 0; i < groups->most && groups->leaks[i].count != 0; i++) {
+        groups->leaks[i].table = table;
+        groups->leaks[i].layout = slots->format.layout;
+        on_leak(&groups->leaks[i], slots->common.leak_arg);
+    }
+    os_cancel_restore(cancel);
+}
+
+/* More groups than a thread's stack should bear. */
+HAFT_INTERNAL void leaks_report(const struct slots *slots, const char *table, uint64_t end)
+{
+    const size_t size = GROUPS * sizeof(haft_leak);
+    haft_leak few[FEW_GROUPS] = {{.count = 0}};
 
     if (slots->sites.records == NULL) {
         return;
     }
-    gather(&groups, slots, end);
-    qsort(groups.leaks, GROUPS, sizeof groups.leaks[0], more_first);
-    for (size_t i = 0; i < GROUPS && groups.leaks[i].count != 0; i++) {
-        groups.leaks[i].table = table;
-        groups.leaks[i].layout = slots->format.layout;
-        on_leak(&groups.leaks[i], slots->common.leak_arg);
+    haft_leak *many = heap_take_zero(&slots->heap, size, _Alignof(haft_leak));
+    struct groups groups = {many, GROUPS, 0};
+
+    if (many == NULL) {
+        groups = (struct groups){few, FEW_GROUPS, 0};
     }
+    report_groups(&groups, slots, table, end);
+    heap_give(&slots->heap, many, size);
 }
 
 /* lib/slots/options.c */
@@ -5651,9 +5662,6 @@ int sites_describe(const struct slots *slots, const char *table, haft_id id, haf
  *   OWN   before the table is handed to other threads
  */
 
-/* No page run of so few bytes of slots is released: it would be worth less than the records. */
-#define STAY_BYTES ((uint64_t)128 << 10)
-
 /* Keep the options that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
@@ -5704,7 +5712,7 @@ HAFT_INTERNAL haft_status slots_open(struct slots *slots, const struct slots_opt
     slots->wrapped = options->wrapped;
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
-    slots->runs.stay = !reservation_is_paged(&slots->memory) || slots->memory.size <= STAY_BYTES;
+    slots->runs.stay = !reservation_is_paged(&slots->memory);
     status =
         options->common.sites ? sites_open(&slots->sites, geometry.count, options->given) : HAFT_OK;
     if (status == HAFT_OK) {
@@ -5848,7 +5856,8 @@ size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, siz
  * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;
  * or at `used` and above, never used.
  *
- * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.
+ * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.  One
+ * whose destructor is due is in a list of those, also through the words.
  */
 
 /* While it is loaded or closed, a table has no list of free slots: they only say END. */
@@ -5877,8 +5886,9 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or with their destructor running: */
+    uint64_t held;      /* slots reserved, or whose destructor runs or is due: */
     uint64_t retired;   /* these alone */
+    uint64_t ending;    /* the first slot whose destructor is due; MARK_END: there is none */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
@@ -5886,7 +5896,7 @@ struct haft_local {
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 
-/* Whether `word` is that of a free slot `index`, in the list or fresh. */
+/* Whether `word` is that of a free slot `index`, in the list or fresh; or its destructor is due. */
 static inline bool local_is_free(const haft_local *local, uint64_t index, uint64_t word)
 {
     const uint64_t field = word_index(&local->slots.format, word);
@@ -5975,6 +5985,9 @@ HAFT_INTERNAL void local_push(haft_local *local, uint64_t index, uint64_t word);
 
 /* Slot `index`, free wherever it is, is taken; its word says where its next life begins. */
 HAFT_INTERNAL void local_claim(haft_local *local, uint64_t index);
+
+/* Whether the destructor of slot `index` is due.  O(slots where one is). */
+HAFT_INTERNAL bool local_is_ending(const haft_local *local, uint64_t index);
 
 /* Take the slots out of the list that lie in runs that are RUN_CHOSEN. */
 HAFT_INTERNAL void local_drop_chosen(haft_local *local);
@@ -6399,35 +6412,92 @@ static void settle(haft_local *local, uint64_t index, uint64_t next)
     local_push(local, index, next);
 }
 
-static void call_on_destroy(haft_local *local, void *object, haft_id id)
+/* Slot `index` waits for its destructor: on a stack through the slots' words, FREE at its end. */
+static void push_ending(haft_local *local, uint64_t index, uint64_t next)
 {
+    const uint64_t link = local->ending != MARK_END ? local->ending : MARK_FREE;
+
+    store_relaxed(OWN, slots_word(&local->slots, index),
+                  word_with_index(&local->slots.format, next, link));
+    local->ending = index;
+    local->held++;
+    local->retired++;
+}
+
+static uint64_t pop_ending(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = local->ending;
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+    const uint64_t link = word_index(format, word);
+
+    local->ending = link != MARK_FREE ? link : MARK_END;
+    store_relaxed(OWN, at, word_with_index(format, word, MARK_FREE));
+    return index;
+}
+
+/* The id whose life came before `next` in slot `index`: generation 0, which is none, is skipped. */
+static haft_id ended_life(const struct word_format *format, uint64_t next, uint64_t index)
+{
+    haft_id id = word_last_life(format, next, index);
+
+    if (word_generation(format, id.bits) == 0) {
+        id.bits |= format->generation_mask;
+    }
+    return id;
+}
+
+/* While its destructor runs, a slot is in no list. */
+static void run_destructor(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = pop_ending(local);
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t next = load_relaxed(OWN, at);
+
+    local->on_destroy(slots_object(at), ended_life(format, next, index), local->destroy_arg);
+    assert(load_relaxed(OWN, at) == next && "a slot whose destructor runs is no other's");
+    local->retired--;
+    local->held--;
+    settle(local, index, next);
+}
+
+/*
+ * Run the destructors that are due, and those that become due meanwhile: in a loop, since a chain
+ * of objects that end each other may be longer than the stack is deep.
+ */
+static void run_destructors(haft_local *local)
+{
+    const int cancel = os_cancel_off();
     const bool outer = local->in_callback;
 
     local->in_callback = true;
-    local->on_destroy(object, id, local->destroy_arg);
+    while (local->ending != MARK_END) {
+        run_destructor(local);
+    }
     local->in_callback = outer;
+    os_cancel_restore(cancel);
 }
 
-/* End the live object `id`.  While its destructor runs, its slot is in no list. */
+/* End the live object `id`. */
 static void destroy(haft_local *local, haft_id id, const void *caller)
 {
-    const struct word_format *format = &local->slots.format;
-    const uint64_t index = word_index(format, id.bits);
+    const uint64_t index = word_index(&local->slots.format, id.bits);
     const uint64_t next = local_next_life(local, id.bits);
-    atomic_u64 *at = slots_word(&local->slots, index);
+    const bool is_nested = local->retired != 0;
 
     local->front.count--;
     note_wrap(local, next);
     sites_note_death(&local->slots.sites, index, caller);
-    if (local->on_destroy != NULL) {
-        store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
-        local->held++;
-        local->retired++;
-        call_on_destroy(local, slots_object(at), id);
-        local->retired--;
-        local->held--;
+    if (local->on_destroy == NULL) {
+        settle(local, index, next);
+        return;
     }
-    settle(local, index, next);
+    push_ending(local, index, next);
+    if (!is_nested) {
+        run_destructors(local);
+    }
 }
 
 void haft_local_abort(haft_local *local, haft_id id)
@@ -6466,6 +6536,7 @@ static void clear(haft_local *local, const void *caller)
 
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
 {
+    assert(local->retired == 0 && "not from on_destroy");
     local->on_destroy = on_destroy;
     local->destroy_arg = destroy_arg;
     local->front.generation_mask = local_mask_in_place(local);
@@ -7001,6 +7072,16 @@ HAFT_INTERNAL void local_claim(haft_local *local, uint64_t index)
     unlink_slot(local, index, before);
 }
 
+HAFT_INTERNAL bool local_is_ending(const haft_local *local, uint64_t index)
+{
+    uint64_t at = local->ending;
+
+    while (at != MARK_END && at != MARK_FREE && at != index) {
+        at = next_of(local, at);
+    }
+    return at == index;
+}
+
 HAFT_INTERNAL void local_drop_chosen(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
@@ -7054,6 +7135,7 @@ HAFT_INTERNAL void local_rebuild(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
 
+    assert(local->ending == MARK_END && "no callback runs");
     local_begin_list(local);
     local->fresh_at = local->fresh_end;
     local->fresh_slots = 0;
@@ -7260,7 +7342,8 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
         return HAFT_LOADING;
     }
     /* Where generations begin again, the highest is not the last. */
-    if (local->mode == LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay) {
+    if (local->mode == LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay &&
+        local->ending == MARK_END) {
         const haft_status status = runs_prepare(&local->slots.runs, local->used);
 
         if (status != HAFT_OK) {
@@ -7298,7 +7381,7 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     if (word_index(format, word) == MARK_EXHAUSTED) {
         return HAFT_EXHAUSTED;
     }
-    if (!local_is_free(local, index, word)) {
+    if (!local_is_free(local, index, word) || local_is_ending(local, index)) {
         return HAFT_OCCUPIED;
     }
     if (local->wraps && slots_word_or_floor(&local->slots, index, word) == 0) {
@@ -7553,7 +7636,7 @@ static haft_status write_runs(struct image_file *image_file, const haft_local *l
         const struct runs *runs = &local->slots.runs;
         const uint64_t number = i % 2 == 0 ? runs_floor(runs, i / 2) : runs_link(runs, i / 2);
 
-        status = saved_write_number(&image_file->saved, number);
+        status = saved_write_number(image_file->saved, number);
     }
     return status;
 }
@@ -7716,7 +7799,7 @@ static haft_status read_head(struct loading *loading)
     if (number == LOCAL_NUMBERS_END && body != body_bytes(&loading->file, numbers)) {
         number = LOCAL_COUNT;
     }
-    saved_begin_read(&loading->file.saved, loading->file.file, body);
+    saved_begin_read(loading->file.saved, loading->file.file, body);
     return number == LOCAL_NUMBERS_END ? HAFT_OK : wrong(loading, number);
 }
 
@@ -7749,7 +7832,7 @@ static haft_status read_runs(struct loading *loading)
 
     for (uint64_t i = 0; i < 2 * count; i++) {
         const haft_status status =
-            saved_read_number(&loading->file.saved, &numbers[i], "a page run");
+            saved_read_number(loading->file.saved, &numbers[i], "a page run");
 
         if (status != HAFT_OK) {
             return status;
@@ -9013,10 +9096,10 @@ static haft_status write_positions(struct image_file *image_file, const haft_pac
     haft_status status = HAFT_OK;
 
     for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
-        status = saved_write_number(&image_file->saved, packed->ids[i].bits);
+        status = saved_write_number(image_file->saved, packed->ids[i].bits);
     }
     for (uint64_t i = 0; i < packed->dead_count && status == HAFT_OK; i++) {
-        status = saved_write_number(&image_file->saved, packed->dead[i]);
+        status = saved_write_number(image_file->saved, packed->dead[i]);
     }
     for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
         status = image_file_write_object(image_file, packed_object(packed, i));
@@ -9098,7 +9181,7 @@ static haft_status read_packed_head(struct packed_loading *loading)
     if (number == PACKED_NUMBERS_END && body != body_size(&loading->file, numbers)) {
         number = PACKED_COUNT;
     }
-    saved_begin_read(&loading->file.saved, loading->file.file, body);
+    saved_begin_read(loading->file.saved, loading->file.file, body);
     return number == PACKED_NUMBERS_END ? HAFT_OK : is_wrong(loading, number);
 }
 
@@ -9169,7 +9252,7 @@ static haft_status read_ids(struct packed_loading *loading)
 
     for (uint64_t i = 0; i < loading->image.numbers[PACKED_COUNT]; i++) {
         const haft_status status =
-            saved_read_number(&loading->file.saved, &ids[i].bits, "an object's id");
+            saved_read_number(loading->file.saved, &ids[i].bits, "an object's id");
         haft_packed_slot *slot = status == HAFT_OK ? live_slot(loading, ids[i].bits) : NULL;
 
         if (status != HAFT_OK) {
@@ -9191,7 +9274,7 @@ static haft_status read_dead(struct packed_loading *loading)
     for (uint64_t i = 0; i < numbers[PACKED_DEAD]; i++) {
         uint64_t index = 0;
         const haft_status status =
-            saved_read_number(&loading->file.saved, &index, "a dead object's slot");
+            saved_read_number(loading->file.saved, &index, "a dead object's slot");
 
         if (status != HAFT_OK) {
             return status;
@@ -12567,10 +12650,6 @@ HAFT_INTERNAL void batch_move(struct batch *to, struct batch *from, uint32_t mos
 
 #define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
 
-/* The directory of segments: part p has DIRECTORY_LEAST << p places, behind those of part p - 1. */
-#define DIRECTORY_LEAST 16
-#define DIRECTORY_PARTS 17 /* with places for MOST_WORKERS */
-
 /* The descriptors that one worker brings. */
 struct segment {
     uint64_t place;  /* in the pool's directory; set by pool_add() */
@@ -12579,31 +12658,21 @@ struct segment {
 };
 
 struct pool {
-    struct reservation table; /* the descriptors for the depot */
-    uint64_t table_count;     /* how many */
-    uint64_t most_segments;
-    const haft_allocator *heap; /* for parts of the directory; NULL: all are there */
-    atomic_u64
-        directory[DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
+    struct reservation table;     /* the descriptors for the depot */
+    uint64_t table_count;         /* how many */
+    struct reservation directory; /* addresses of segments, as words */
 
     _Alignas(CACHE_LINE) atomic_u64 top; /* of the stack of unused descriptors, tagged */
     atomic_u64 table_used;               /* descriptors handed out once, from the start */
     atomic_u64 segments;                 /* how many */
 };
 
-/*
- * `batches`: the most that can wait in the depot at once.  `heap` stays where it is.  HAFT_OK or
- * HAFT_NO_MEMORY.
- */
-HAFT_INTERNAL
-haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap);
+/* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches);
 
 /* The same in given memory, for that many workers, MOST_WORKERS at most. */
 HAFT_INTERNAL haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
                                           struct given *given);
-
-/* Bytes of the directory in given memory. */
-HAFT_INTERNAL uint64_t pool_directory_bytes(uint64_t workers);
 HAFT_INTERNAL void pool_close(struct pool *pool);
 
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
@@ -12791,128 +12860,55 @@ HAFT_INTERNAL struct batch *depot_take(struct depot *depot, const struct pool *p
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
- *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
- *           make_part (release) -> directory_entry (acquire)        a part of the directory is empty
+ *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
 
-/* --- the directory --- */
-
-static unsigned part_of(uint64_t place)
-{
-    return 63 - (unsigned)__builtin_clzll(place / DIRECTORY_LEAST + 1);
-}
-
-static uint64_t part_size(unsigned part)
-{
-    return (uint64_t)DIRECTORY_LEAST << part;
-}
-
-/* Places of the parts before. */
-static uint64_t part_first(unsigned part)
-{
-    return part_size(part) - DIRECTORY_LEAST;
-}
-
-static atomic_u64 *entry_in(uint64_t part_address, uint64_t place)
-{
-    return (atomic_u64 *)(uintptr_t)part_address + (place - part_first(part_of(place)));
-}
-
-static haft_status make_part(struct pool *pool, unsigned part)
-{
-    const size_t bytes = (size_t)part_size(part) * sizeof(atomic_u64);
-
-    if (load_relaxed(RETRY, &pool->directory[part]) != 0) {
-        return HAFT_OK;
-    }
-    assert(pool->heap != NULL);
-    void *made = heap_take_zero(pool->heap, bytes, sizeof(atomic_u64));
-
-    if (made == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    /* Weakened, a place in it could be read before it is empty. */
-    if (!cas_release(ROSTER, &pool->directory[part], 0, (uintptr_t)made)) {
-        heap_give(pool->heap, made, bytes); /* another thread was faster */
-    }
-    return HAFT_OK;
-}
-
-static atomic_u64 *directory_entry(const struct pool *pool, uint64_t place)
-{
-    assert(place < pool->most_segments);
-    /* Weakened, an address could be read that was in the part's memory before. */
-    return entry_in(load_acquire(ROSTER, &pool->directory[part_of(place)]), place);
-}
-
-HAFT_INTERNAL uint64_t pool_directory_bytes(uint64_t workers)
-{
-    const unsigned last = part_of(workers - 1);
-
-    return (part_first(last) + part_size(last)) * sizeof(atomic_u64);
-}
-
-static void give_directory(const struct pool *pool)
-{
-    for (unsigned part = 0; pool->heap != NULL && part < DIRECTORY_PARTS; part++) {
-        heap_give(pool->heap, (void *)(uintptr_t)load_relaxed(OWN, &pool->directory[part]),
-                  (size_t)part_size(part) * sizeof(atomic_u64));
-    }
-}
-
-/* --- the pool comes and goes --- */
-
 static void pool_start(struct pool *pool, uint64_t batches)
 {
     pool->table_count = batches;
-    for (unsigned part = 0; part < DIRECTORY_PARTS; part++) {
-        store_relaxed(OWN, &pool->directory[part], 0);
-    }
     store_relaxed(OWN, &pool->table_used, 0);
     store_relaxed(OWN, &pool->segments, 0);
     store_relaxed(OWN, &pool->top, NUMBER_NONE);
 }
 
-HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap)
+HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches)
 {
-    const haft_status status = reservation_open_array(&pool->table, batches * sizeof(struct batch),
-                                                      _Alignof(struct batch), heap);
+    haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
 
-    if (status == HAFT_OK) {
-        pool_start(pool, batches);
-        pool->most_segments = MOST_WORKERS;
-        pool->heap = heap;
+    if (status != HAFT_OK) {
+        return status;
     }
-    return status;
+    status = reservation_open(&pool->directory, MOST_WORKERS * sizeof(atomic_u64));
+    if (status != HAFT_OK) {
+        reservation_close(&pool->table);
+        return status;
+    }
+    pool_start(pool, batches);
+    return HAFT_OK;
 }
 
 HAFT_INTERNAL haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
                                           struct given *given)
 {
-    const haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
-                                                      _Alignof(struct batch), given);
-    atomic_u64 *directory =
-        status == HAFT_OK ? given_take(given, pool_directory_bytes(workers), sizeof *directory)
-                          : NULL;
+    haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
+                                                _Alignof(struct batch), given);
 
-    if (directory == NULL) {
-        return HAFT_NO_MEMORY;
+    if (status == HAFT_OK) {
+        status = reservation_open_given(&pool->directory, workers * sizeof(atomic_u64),
+                                        sizeof(atomic_u64), given);
     }
-    pool_start(pool, batches);
-    pool->most_segments = workers;
-    pool->heap = NULL;
-    for (unsigned part = 0; part <= part_of(workers - 1); part++) {
-        store_relaxed(OWN, &pool->directory[part], (uintptr_t)(directory + part_first(part)));
+    if (status == HAFT_OK) {
+        pool_start(pool, batches);
     }
-    return HAFT_OK;
+    return status;
 }
 
 HAFT_INTERNAL void pool_close(struct pool *pool)
 {
-    give_directory(pool);
-    reservation_close_array(&pool->table, pool->heap);
+    reservation_close(&pool->directory);
+    reservation_close(&pool->table);
 }
 
 static uint64_t bytes_of(const struct pool *pool, uint64_t batches)
@@ -12930,6 +12926,11 @@ HAFT_INTERNAL haft_status pool_populate(const struct pool *pool, uint64_t batche
     return reservation_populate(&pool->table, 0, bytes_of(pool, batches));
 }
 
+static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
+{
+    return (atomic_u64 *)(void *)pool->directory.base + segment;
+}
+
 static struct segment *segment_at(const struct pool *pool, uint64_t segment)
 {
     /* Weakened, a descriptor's first use could come before its segment's set-up. */
@@ -12941,7 +12942,8 @@ HAFT_INTERNAL haft_status pool_add(struct pool *pool, struct segment *segment)
     for (;;) {
         const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
-        if (place == pool->most_segments || make_part(pool, part_of(place)) != HAFT_OK) {
+        if (place == pool->directory.size / sizeof(atomic_u64) ||
+            reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
@@ -13648,8 +13650,8 @@ static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
 
-    while (!measure_begin(&domain->measure, domain_done(domain))) {
-        os_yield(); /* another thread holds the measure's lock for moments */
+    for (uint64_t turn = 0; !measure_begin(&domain->measure, domain_done(domain)); turn++) {
+        pause_in_turn(turn); /* another thread holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);
@@ -14280,16 +14282,6 @@ static void workers_stop(haft_domain *domain)
     }
 }
 
-/* Pause, longer from turn to turn: yield the processor, then sleep for 50 us to 1 ms. */
-static void pause_for(uint64_t turn)
-{
-    if (turn < 64) {
-        os_yield();
-    } else {
-        os_sleep(turn < 128 ? 50000 : 1000000);
-    }
-}
-
 static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
 {
     struct member *own = own_member(domain);
@@ -14301,7 +14293,7 @@ static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
     }
     advance(domain);
     for (uint64_t turn = 0; domain_done(domain) < ticket; turn++) {
-        pause_for(turn);
+        pause_in_turn(turn);
         domain_notice_stall(domain);
         advance(domain);
     }
@@ -15635,9 +15627,9 @@ haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, 
 
 /*
  * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
- * the answer.  Blocking.
+ * the answer.  `*turn` counts the tries, from 0 on.  Blocking.
  */
-HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status);
+HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn);
 
 /*
  * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
@@ -16065,7 +16057,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
                : worker_insert(worker, object, id, CALLER);
 }
 
-HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status)
+HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
 {
     haft_domain *domain = table->domain;
 
@@ -16077,7 +16069,7 @@ HAFT_INTERNAL bool worker_await_slots(const haft_table *table, haft_status *stat
         *status = haft_domain_wait(domain);
     }
     if (*status == HAFT_OK) {
-        os_yield(); /* if nothing waits, slots are on their way between workers */
+        pause_in_turn((*turn)++); /* if nothing waits, slots are on their way between workers */
     }
     return *status == HAFT_OK;
 }
@@ -16086,10 +16078,11 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
 {
     debug_check(worker);
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = worker_reserve(worker, id, object, CALLER);
-    } while (worker_await_slots(worker->table, &status));
+    } while (worker_await_slots(worker->table, &status, &turn));
     return status;
 }
 
@@ -16097,10 +16090,11 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
 {
     debug_check(worker);
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = insert(worker, object, id) ? HAFT_OK : worker_insert(worker, object, id, CALLER);
-    } while (worker_await_slots(worker->table, &status));
+    } while (worker_await_slots(worker->table, &status, &turn));
     return status;
 }
 
@@ -18754,7 +18748,7 @@ static haft_status open_pool(haft_table *table, struct given *given)
                                depot_batches(table->slots.view.mask + 1, table->budget_size),
                                table->given_count, given);
     }
-    status = pool_open(&table->pool, depot_batches(slots, table->budget_size), &table->slots.heap);
+    status = pool_open(&table->pool, depot_batches(slots, table->budget_size));
     if (status != HAFT_OK) {
         return status;
     }
@@ -18897,7 +18891,7 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     geometry_measure(&wanted);
     given_take(&given, depot_batches(geometry.count, budget) * sizeof(struct batch),
                _Alignof(struct batch));
-    given_take(&given, pool_directory_bytes(workers), sizeof(atomic_u64));
+    given_take(&given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
     return given.measured;
 }
 
@@ -21646,20 +21640,22 @@ haft_status haft_insert_unregistered(haft_table *table, const void *object, haft
 haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object)
 {
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = reserve_without(table, id, object, CALLER);
-    } while (worker_await_slots(table, &status));
+    } while (worker_await_slots(table, &status, &turn));
     return status;
 }
 
 haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id)
 {
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = insert_without(table, object, id, CALLER);
-    } while (worker_await_slots(table, &status));
+    } while (worker_await_slots(table, &status, &turn));
     return status;
 }
 

@@ -21,8 +21,8 @@
 
 enum { HELD = 0, NOT_MET = 1, USAGE = 2, VIOLATION = 3, LAST = 10 }; /* LAST: no more operations */
 
-#define PATIENCE 20 /* seconds that a child may take */
-#define OBJECTS 12  /* of the other thread */
+#define PATIENCE 200 /* seconds that a child may take */
+#define OBJECTS 12   /* of the other thread */
 
 static haft_domain *domain;
 static haft_table *table;

@@ -15,6 +15,9 @@ _OPTIMISED = select({
 
 HAFT_COPTS = ["-std=c11"] + _WARNINGS + ["-Wmissing-prototypes"] + _OPTIMISED
 
+# Threads may have small stacks: 16 KiB is the least on Linux, and 2 KiB of it a frame's most.
+HAFT_LIBRARY_COPTS = HAFT_COPTS + ["-Wframe-larger-than=2048"]
+
 # Criterion's eq() assigns an int to a bit field where it is used.
 HAFT_CRITERION_COPTS = HAFT_COPTS + ["-Wno-conversion"]
 

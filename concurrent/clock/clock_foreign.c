@@ -9,6 +9,7 @@
 #include "concurrent/clock/measure.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
+#include "lib/base/pause.h"
 #include "lib/base/text.h"
 #include <assert.h>
 #include <stddef.h>
@@ -72,8 +73,8 @@ static void drive(haft_domain *domain)
 {
     const uint64_t ticket = domain_requested(domain);
 
-    while (!measure_begin(&domain->measure, domain_done(domain))) {
-        os_yield(); /* another thread holds the measure's lock for moments */
+    for (uint64_t turn = 0; !measure_begin(&domain->measure, domain_done(domain)); turn++) {
+        pause_in_turn(turn); /* another thread holds the measure's lock for moments */
     }
     foreign_wait(&domain->foreign);
     domain_end_grace(domain, ticket);

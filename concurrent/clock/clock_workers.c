@@ -40,6 +40,7 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/thread.h"
 #include "concurrent/clock/tickets.h"
+#include "lib/base/pause.h"
 #include "lib/base/text.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -186,16 +187,6 @@ static void workers_stop(haft_domain *domain)
     }
 }
 
-/* Pause, longer from turn to turn: yield the processor, then sleep for 50 us to 1 ms. */
-static void pause_for(uint64_t turn)
-{
-    if (turn < 64) {
-        os_yield();
-    } else {
-        os_sleep(turn < 128 ? 50000 : 1000000);
-    }
-}
-
 static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
 {
     struct member *own = own_member(domain);
@@ -207,7 +198,7 @@ static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
     }
     advance(domain);
     for (uint64_t turn = 0; domain_done(domain) < ticket; turn++) {
-        pause_for(turn);
+        pause_in_turn(turn);
         domain_notice_stall(domain);
         advance(domain);
     }

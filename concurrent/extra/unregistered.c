@@ -64,20 +64,22 @@ haft_status haft_insert_unregistered(haft_table *table, const void *object, haft
 haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object)
 {
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = reserve_without(table, id, object, CALLER);
-    } while (worker_await_slots(table, &status));
+    } while (worker_await_slots(table, &status, &turn));
     return status;
 }
 
 haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id)
 {
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = insert_without(table, object, id, CALLER);
-    } while (worker_await_slots(table, &status));
+    } while (worker_await_slots(table, &status, &turn));
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
-#include "lib/base/os.h"
+#include "lib/base/pause.h"
 #include "lib/slots/object.h"
 #include <assert.h>
 #include <stddef.h>
@@ -123,7 +123,7 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
                : worker_insert(worker, object, id, CALLER);
 }
 
-bool worker_await_slots(const haft_table *table, haft_status *status)
+bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
 {
     haft_domain *domain = table->domain;
 
@@ -135,7 +135,7 @@ bool worker_await_slots(const haft_table *table, haft_status *status)
         *status = haft_domain_wait(domain);
     }
     if (*status == HAFT_OK) {
-        os_yield(); /* if nothing waits, slots are on their way between workers */
+        pause_in_turn((*turn)++); /* if nothing waits, slots are on their way between workers */
     }
     return *status == HAFT_OK;
 }
@@ -144,10 +144,11 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
 {
     debug_check(worker);
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = worker_reserve(worker, id, object, CALLER);
-    } while (worker_await_slots(worker->table, &status));
+    } while (worker_await_slots(worker->table, &status, &turn));
     return status;
 }
 
@@ -155,9 +156,10 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
 {
     debug_check(worker);
     haft_status status;
+    uint64_t turn = 0;
 
     do {
         status = insert(worker, object, id) ? HAFT_OK : worker_insert(worker, object, id, CALLER);
-    } while (worker_await_slots(worker->table, &status));
+    } while (worker_await_slots(worker->table, &status, &turn));
     return status;
 }

@@ -12,8 +12,8 @@ haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id, 
 
 /*
  * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
- * the answer.  Blocking.
+ * the answer.  `*turn` counts the tries, from 0 on.  Blocking.
  */
-bool worker_await_slots(const haft_table *table, haft_status *status);
+bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn);
 
 #endif /* HAFT_CONCURRENT_ALLOCATE_H */

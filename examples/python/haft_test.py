@@ -289,7 +289,7 @@ class Threads(Opened):
         for thread in threads:
             thread.start()
         for _ in threads:
-            self.assertTrue(returned.acquire(timeout=10), "the threads wait for each other")
+            self.assertTrue(returned.acquire(timeout=300), "the threads wait for each other")
         for thread in threads:
             thread.join()
         for closing in tables + domains:

@@ -47,9 +47,15 @@ typedef enum haft_local_reuse {
  * `id` is stale already; the object's bytes stay until this returns, and its slot holds no other
  * object before.
  *
+ * It does not run within itself.  An object that it frees, or clears, is stale at once, but its own
+ * on_destroy runs after this one has returned, and before the outermost call on the table does; in
+ * no promised order, in a loop: a chain of any length needs no stack.  So an on_destroy cannot wait
+ * for that of an object which it frees.  It returns, on its thread: no longjmp, no exception, no
+ * switch of fibers; and its thread cannot be cancelled in it.
+ *
  * It may call any function of this header on the table except haft_local_close(),
  * haft_local_set_destroy(), haft_local_load_begin() and _end().  While the table closes, inserting,
- * reserving and restoring answer HAFT_FULL.  It returns: no longjmp(), no exception.
+ * reserving and restoring answer HAFT_FULL.
  */
 typedef void haft_local_destroy(void *object, haft_id id, void *arg);
 
@@ -330,7 +336,7 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a
  * slot has wrapped, an id was restored or the table was shared; everything, if there are at most
- * 128 KiB of slots.
+ * 128 KiB of slots, or an on_destroy is still to come.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:

@@ -192,7 +192,7 @@ typedef struct haft_file {
  * Returns   HAFT_OK; or
  *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
  *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for an object to be converted
+ *             HAFT_NO_MEMORY             for a block of the file, or for an object to be converted
  *             HAFT_NO_FILE               `write` returned false
  * Progress  wait-free except for `write` and `convert` (malloc).
  */

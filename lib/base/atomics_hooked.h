@@ -12,7 +12,6 @@ uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
 uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);
 uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order);
 
-
 static inline uint64_t bytes_load(haft_edge edge, const void *bytes, memory_order order)
 {
     return haft_load(edge, (const atomic_u64 *)bytes, order);

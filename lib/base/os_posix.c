@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define SECOND UINT64_C(1000000000)
+#define MOST_OF_LINE 1024 /* of what is printed; more is cut off */
 
 static struct timespec time_of(uint64_t ns)
 {
@@ -533,11 +534,16 @@ uint64_t os_process_number(void)
     return (uint64_t)getpid();
 }
 
+/* At once, and not by fprintf(), which would put a buffer of 8 KiB on the stack. */
 void os_print(const char *line)
 {
+    char whole[MOST_OF_LINE];
     const int cancel = os_cancel_off();
+    const int length = snprintf(whole, sizeof whole - 1, "haft: %s", line);
+    const size_t end = length < MOST_OF_LINE - 1 ? (size_t)length : MOST_OF_LINE - 2;
 
-    fprintf(stderr, "haft: %s\n", line);
+    memcpy(whole + end, "\n", 2);
+    fputs(whole, stderr);
     os_cancel_restore(cancel);
 }
 

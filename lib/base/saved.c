@@ -74,10 +74,18 @@ static haft_status write_checked(haft_file *file, unsigned char *bytes, uint64_t
     return HAFT_OK;
 }
 
+/* Member by member: a copy of the whole would lie on the stack. */
+static void begin(struct saved *saved, haft_file *file, uint64_t bytes)
+{
+    saved->file = file;
+    saved->left = bytes;
+    saved->filled = saved->at = 0;
+}
+
 haft_status saved_begin_write(struct saved *saved, haft_file *file, const struct saved_head *head,
                               uint64_t bytes)
 {
-    *saved = (struct saved){.file = file, .left = bytes};
+    begin(saved, file, bytes);
     file->offset = 0;
     file->what = NULL;
     memcpy(saved->block, first_bytes, sizeof first_bytes);
@@ -155,7 +163,7 @@ haft_status saved_read_head(haft_file *file, struct saved_head *head)
 
 void saved_begin_read(struct saved *saved, haft_file *file, uint64_t bytes)
 {
-    *saved = (struct saved){.file = file, .left = bytes};
+    begin(saved, file, bytes);
 }
 
 static haft_status read_block(struct saved *saved, const char *what)

@@ -5,6 +5,7 @@
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 #include "lib/local/local.h"
+#include "lib/base/os.h"
 #include "lib/local/local_list.h"
 #include "lib/local/state.h"
 #include "lib/slots/diagnose.h"
@@ -367,35 +368,92 @@ static void settle(haft_local *local, uint64_t index, uint64_t next)
     local_push(local, index, next);
 }
 
-static void call_on_destroy(haft_local *local, void *object, haft_id id)
+/* Slot `index` waits for its destructor: on a stack through the slots' words, FREE at its end. */
+static void push_ending(haft_local *local, uint64_t index, uint64_t next)
 {
+    const uint64_t link = local->ending != MARK_END ? local->ending : MARK_FREE;
+
+    store_relaxed(OWN, slots_word(&local->slots, index),
+                  word_with_index(&local->slots.format, next, link));
+    local->ending = index;
+    local->held++;
+    local->retired++;
+}
+
+static uint64_t pop_ending(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = local->ending;
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t word = load_relaxed(OWN, at);
+    const uint64_t link = word_index(format, word);
+
+    local->ending = link != MARK_FREE ? link : MARK_END;
+    store_relaxed(OWN, at, word_with_index(format, word, MARK_FREE));
+    return index;
+}
+
+/* The id whose life came before `next` in slot `index`: generation 0, which is none, is skipped. */
+static haft_id ended_life(const struct word_format *format, uint64_t next, uint64_t index)
+{
+    haft_id id = word_last_life(format, next, index);
+
+    if (word_generation(format, id.bits) == 0) {
+        id.bits |= format->generation_mask;
+    }
+    return id;
+}
+
+/* While its destructor runs, a slot is in no list. */
+static void run_destructor(haft_local *local)
+{
+    const struct word_format *format = &local->slots.format;
+    const uint64_t index = pop_ending(local);
+    atomic_u64 *at = slots_word(&local->slots, index);
+    const uint64_t next = load_relaxed(OWN, at);
+
+    local->on_destroy(slots_object(at), ended_life(format, next, index), local->destroy_arg);
+    assert(load_relaxed(OWN, at) == next && "a slot whose destructor runs is no other's");
+    local->retired--;
+    local->held--;
+    settle(local, index, next);
+}
+
+/*
+ * Run the destructors that are due, and those that become due meanwhile: in a loop, since a chain
+ * of objects that end each other may be longer than the stack is deep.
+ */
+static void run_destructors(haft_local *local)
+{
+    const int cancel = os_cancel_off();
     const bool outer = local->in_callback;
 
     local->in_callback = true;
-    local->on_destroy(object, id, local->destroy_arg);
+    while (local->ending != MARK_END) {
+        run_destructor(local);
+    }
     local->in_callback = outer;
+    os_cancel_restore(cancel);
 }
 
-/* End the live object `id`.  While its destructor runs, its slot is in no list. */
+/* End the live object `id`. */
 static void destroy(haft_local *local, haft_id id, const void *caller)
 {
-    const struct word_format *format = &local->slots.format;
-    const uint64_t index = word_index(format, id.bits);
+    const uint64_t index = word_index(&local->slots.format, id.bits);
     const uint64_t next = local_next_life(local, id.bits);
-    atomic_u64 *at = slots_word(&local->slots, index);
+    const bool is_nested = local->retired != 0;
 
     local->front.count--;
     note_wrap(local, next);
     sites_note_death(&local->slots.sites, index, caller);
-    if (local->on_destroy != NULL) {
-        store_relaxed(OWN, at, word_with_index(format, next, MARK_FREE));
-        local->held++;
-        local->retired++;
-        call_on_destroy(local, slots_object(at), id);
-        local->retired--;
-        local->held--;
+    if (local->on_destroy == NULL) {
+        settle(local, index, next);
+        return;
     }
-    settle(local, index, next);
+    push_ending(local, index, next);
+    if (!is_nested) {
+        run_destructors(local);
+    }
 }
 
 void haft_local_abort(haft_local *local, haft_id id)
@@ -434,6 +492,7 @@ static void clear(haft_local *local, const void *caller)
 
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
 {
+    assert(local->retired == 0 && "not from on_destroy");
     local->on_destroy = on_destroy;
     local->destroy_arg = destroy_arg;
     local->front.generation_mask = local_mask_in_place(local);

@@ -198,6 +198,16 @@ void local_claim(haft_local *local, uint64_t index)
     unlink_slot(local, index, before);
 }
 
+bool local_is_ending(const haft_local *local, uint64_t index)
+{
+    uint64_t at = local->ending;
+
+    while (at != MARK_END && at != MARK_FREE && at != index) {
+        at = next_of(local, at);
+    }
+    return at == index;
+}
+
 void local_drop_chosen(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
@@ -251,6 +261,7 @@ void local_rebuild(haft_local *local)
 {
     const struct runs *runs = &local->slots.runs;
 
+    assert(local->ending == MARK_END && "no callback runs");
     local_begin_list(local);
     local->fresh_at = local->fresh_end;
     local->fresh_slots = 0;

@@ -18,6 +18,9 @@ void local_push(haft_local *local, uint64_t index, uint64_t word);
 /* Slot `index`, free wherever it is, is taken; its word says where its next life begins. */
 void local_claim(haft_local *local, uint64_t index);
 
+/* Whether the destructor of slot `index` is due.  O(slots where one is). */
+bool local_is_ending(const haft_local *local, uint64_t index);
+
 /* Take the slots out of the list that lie in runs that are RUN_CHOSEN. */
 void local_drop_chosen(haft_local *local);
 

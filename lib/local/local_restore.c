@@ -23,7 +23,7 @@ static haft_status check_slot(const haft_local *local, haft_id id)
     if (word_index(format, word) == MARK_EXHAUSTED) {
         return HAFT_EXHAUSTED;
     }
-    if (!local_is_free(local, index, word)) {
+    if (!local_is_free(local, index, word) || local_is_ending(local, index)) {
         return HAFT_OCCUPIED;
     }
     if (local->wraps && slots_word_or_floor(&local->slots, index, word) == 0) {

@@ -55,7 +55,7 @@ static haft_status write_runs(struct image_file *image_file, const haft_local *l
         const struct runs *runs = &local->slots.runs;
         const uint64_t number = i % 2 == 0 ? runs_floor(runs, i / 2) : runs_link(runs, i / 2);
 
-        status = saved_write_number(&image_file->saved, number);
+        status = saved_write_number(image_file->saved, number);
     }
     return status;
 }
@@ -218,7 +218,7 @@ static haft_status read_head(struct loading *loading)
     if (number == LOCAL_NUMBERS_END && body != body_bytes(&loading->file, numbers)) {
         number = LOCAL_COUNT;
     }
-    saved_begin_read(&loading->file.saved, loading->file.file, body);
+    saved_begin_read(loading->file.saved, loading->file.file, body);
     return number == LOCAL_NUMBERS_END ? HAFT_OK : wrong(loading, number);
 }
 
@@ -251,7 +251,7 @@ static haft_status read_runs(struct loading *loading)
 
     for (uint64_t i = 0; i < 2 * count; i++) {
         const haft_status status =
-            saved_read_number(&loading->file.saved, &numbers[i], "a page run");
+            saved_read_number(loading->file.saved, &numbers[i], "a page run");
 
         if (status != HAFT_OK) {
             return status;

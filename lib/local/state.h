@@ -5,7 +5,8 @@
  * (the index field of a free slot's word is the next free slot, END at the end); in a fresh run;
  * or at `used` and above, never used.
  *
- * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.
+ * A slot in between, whose destructor runs or whose table is being loaded, is in none of them.  One
+ * whose destructor is due is in a list of those, also through the words.
  */
 #ifndef HAFT_LIB_LOCAL_STATE_H
 #define HAFT_LIB_LOCAL_STATE_H
@@ -40,8 +41,9 @@ struct haft_local {
                            was shared */
     bool in_callback;   /* on_destroy runs */
     bool is_given;      /* in the program's memory */
-    uint64_t held;      /* slots reserved, or with their destructor running: */
+    uint64_t held;      /* slots reserved, or whose destructor runs or is due: */
     uint64_t retired;   /* these alone */
+    uint64_t ending;    /* the first slot whose destructor is due; MARK_END: there is none */
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
@@ -49,7 +51,7 @@ struct haft_local {
     atomic_u64 sides; /* see lib/slots/side.h */
 };
 
-/* Whether `word` is that of a free slot `index`, in the list or fresh. */
+/* Whether `word` is that of a free slot `index`, in the list or fresh; or its destructor is due. */
 static inline bool local_is_free(const haft_local *local, uint64_t index, uint64_t word)
 {
     const uint64_t field = word_index(&local->slots.format, word);

@@ -38,10 +38,10 @@ static haft_status write_positions(struct image_file *image_file, const haft_pac
     haft_status status = HAFT_OK;
 
     for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
-        status = saved_write_number(&image_file->saved, packed->ids[i].bits);
+        status = saved_write_number(image_file->saved, packed->ids[i].bits);
     }
     for (uint64_t i = 0; i < packed->dead_count && status == HAFT_OK; i++) {
-        status = saved_write_number(&image_file->saved, packed->dead[i]);
+        status = saved_write_number(image_file->saved, packed->dead[i]);
     }
     for (uint64_t i = 0; i < packed->count && status == HAFT_OK; i++) {
         status = image_file_write_object(image_file, packed_object(packed, i));
@@ -123,7 +123,7 @@ static haft_status read_packed_head(struct packed_loading *loading)
     if (number == PACKED_NUMBERS_END && body != body_size(&loading->file, numbers)) {
         number = PACKED_COUNT;
     }
-    saved_begin_read(&loading->file.saved, loading->file.file, body);
+    saved_begin_read(loading->file.saved, loading->file.file, body);
     return number == PACKED_NUMBERS_END ? HAFT_OK : is_wrong(loading, number);
 }
 
@@ -194,7 +194,7 @@ static haft_status read_ids(struct packed_loading *loading)
 
     for (uint64_t i = 0; i < loading->image.numbers[PACKED_COUNT]; i++) {
         const haft_status status =
-            saved_read_number(&loading->file.saved, &ids[i].bits, "an object's id");
+            saved_read_number(loading->file.saved, &ids[i].bits, "an object's id");
         haft_packed_slot *slot = status == HAFT_OK ? live_slot(loading, ids[i].bits) : NULL;
 
         if (status != HAFT_OK) {
@@ -216,7 +216,7 @@ static haft_status read_dead(struct packed_loading *loading)
     for (uint64_t i = 0; i < numbers[PACKED_DEAD]; i++) {
         uint64_t index = 0;
         const haft_status status =
-            saved_read_number(&loading->file.saved, &index, "a dead object's slot");
+            saved_read_number(loading->file.saved, &index, "a dead object's slot");
 
         if (status != HAFT_OK) {
             return status;

@@ -45,12 +45,22 @@ haft_status image_file_open(struct image_file *image_file, haft_file *file, uint
     if (file->reserved[0] != 0 || file->reserved[1] != 0) {
         return HAFT_UNKNOWN_OPTION;
     }
-    return file->convert != NULL ? make_objects(image_file) : HAFT_OK;
+    image_file->saved = heap_take(heap, sizeof *image_file->saved, _Alignof(struct saved));
+    haft_status status = image_file->saved != NULL ? HAFT_OK : HAFT_NO_MEMORY;
+
+    if (status == HAFT_OK && file->convert != NULL) {
+        status = make_objects(image_file);
+    }
+    if (status != HAFT_OK) {
+        heap_give(heap, image_file->saved, sizeof *image_file->saved);
+    }
+    return status;
 }
 
 void image_file_close(struct image_file *image_file)
 {
     heap_give(image_file->heap, image_file->converted, block_size(image_file));
+    heap_give(image_file->heap, image_file->saved, sizeof *image_file->saved);
 }
 
 /* --- head --- */
@@ -69,7 +79,7 @@ haft_status image_file_begin_write(struct image_file *image_file, const struct s
 
     memcpy(&head.numbers[SHAPE], shape->numbers, sizeof shape->numbers);
     memcpy(&head.numbers[NUMBERS], numbers, IMAGE_NUMBERS * sizeof numbers[0]);
-    return saved_begin_write(&image_file->saved, image_file->file, &head, body);
+    return saved_begin_write(image_file->saved, image_file->file, &head, body);
 }
 
 static haft_status other_table(const struct image_file *image_file, uint64_t number,
@@ -118,10 +128,10 @@ haft_status image_file_write_object(struct image_file *image_file, const void *o
     const haft_file *file = image_file->file;
 
     if (image_file->converted == NULL) {
-        return saved_write(&image_file->saved, object, image_file->object_bytes);
+        return saved_write(image_file->saved, object, image_file->object_bytes);
     }
     file->convert(image_file->converted, object, file->convert_arg);
-    return saved_write(&image_file->saved, image_file->converted, image_file->object_bytes);
+    return saved_write(image_file->saved, image_file->converted, image_file->object_bytes);
 }
 
 haft_status image_file_read_object(struct image_file *image_file, void *object)
@@ -129,7 +139,7 @@ haft_status image_file_read_object(struct image_file *image_file, void *object)
     const haft_file *file = image_file->file;
     void *to = image_file->converted != NULL ? image_file->converted : object;
     const haft_status status =
-        saved_read(&image_file->saved, to, image_file->object_bytes, "an object");
+        saved_read(image_file->saved, to, image_file->object_bytes, "an object");
 
     if (status == HAFT_OK && image_file->converted != NULL) {
         memset(image_file->object, 0, (size_t)image_file->object_size);
@@ -146,7 +156,7 @@ haft_status image_file_write_words(struct image_file *image_file, const struct i
     haft_status status = HAFT_OK;
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end && status == HAFT_OK; index++) {
-        status = saved_write_number(&image_file->saved, *image_word(slots, index));
+        status = saved_write_number(image_file->saved, *image_word(slots, index));
     }
     return status;
 }
@@ -192,7 +202,7 @@ haft_status image_file_read_words(struct image_file *image_file, struct image_sl
 {
     for (uint64_t index = HAFT_FIRST_INDEX; index < slots->end; index++) {
         uint64_t word;
-        const haft_status status = saved_read_number(&image_file->saved, &word, "a slot's word");
+        const haft_status status = saved_read_number(image_file->saved, &word, "a slot's word");
 
         if (status != HAFT_OK) {
             return status;

@@ -20,12 +20,12 @@ struct image_file {
     uint64_t object_bytes; /* in the file */
     void *converted;       /* an object as it is in the file; NULL: nothing is converted */
     void *object;          /* while it is read: as it will be in memory, aligned as any may be */
-    struct saved saved;
+    struct saved *saved;   /* too large for the stack */
 };
 
 /*
- * Look at the file's options, and have room for objects to be converted in: HAFT_OK,
- * HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
+ * Look at the file's options, and have room for a block of the file and for objects to be converted
+ * in: HAFT_OK, HAFT_UNKNOWN_OPTION or HAFT_NO_MEMORY.  image_file_close() ends what is HAFT_OK.
  */
 haft_status image_file_open(struct image_file *image_file, haft_file *file, uint64_t object_size,
                             const haft_allocator *heap);

@@ -10,7 +10,8 @@
 #include "lib/slots/sites_text.h"
 #include <stdlib.h>
 
-#define GROUPS 256 /* sites of leaks that are told apart */
+#define GROUPS 256    /* sites of leaks that are told apart, */
+#define FEW_GROUPS 16 /* and where memory for them is refused */
 
 int haft_leak_format(const haft_leak *leak, char *text, size_t size)
 {
@@ -37,7 +38,8 @@ static void print_leak(const haft_leak *leak, void *arg)
 }
 
 struct groups {
-    haft_leak leaks[GROUPS]; /* the last one is for all sites beyond */
+    haft_leak *leaks; /* the last one is for all sites beyond */
+    size_t most;
     size_t count;
 };
 
@@ -48,8 +50,8 @@ static haft_leak *group_of(struct groups *groups, const void *site)
             return &groups->leaks[i];
         }
     }
-    if (groups->count == GROUPS - 1) {
-        return &groups->leaks[GROUPS - 1];
+    if (groups->count == groups->most - 1) {
+        return &groups->leaks[groups->most - 1];
     }
     groups->leaks[groups->count].site = site;
     return &groups->leaks[groups->count++];
@@ -81,19 +83,37 @@ static int more_first(const void *a, const void *b)
     return (left->count < right->count) - (left->count > right->count);
 }
 
-void leaks_report(const struct slots *slots, const char *table, uint64_t end)
+static void report_groups(struct groups *groups, const struct slots *slots, const char *table,
+                          uint64_t end)
 {
     haft_on_leak *on_leak = slots->common.on_leak != NULL ? slots->common.on_leak : print_leak;
-    struct groups groups = {.count = 0};
+    const int cancel = os_cancel_off();
+
+    gather(groups, slots, end);
+    qsort(groups->leaks, groups->most, sizeof groups->leaks[0], more_first);
+    for (size_t i = 0; i < groups->most && groups->leaks[i].count != 0; i++) {
+        groups->leaks[i].table = table;
+        groups->leaks[i].layout = slots->format.layout;
+        on_leak(&groups->leaks[i], slots->common.leak_arg);
+    }
+    os_cancel_restore(cancel);
+}
+
+/* More groups than a thread's stack should bear. */
+void leaks_report(const struct slots *slots, const char *table, uint64_t end)
+{
+    const size_t size = GROUPS * sizeof(haft_leak);
+    haft_leak few[FEW_GROUPS] = {{.count = 0}};
 
     if (slots->sites.records == NULL) {
         return;
     }
-    gather(&groups, slots, end);
-    qsort(groups.leaks, GROUPS, sizeof groups.leaks[0], more_first);
-    for (size_t i = 0; i < GROUPS && groups.leaks[i].count != 0; i++) {
-        groups.leaks[i].table = table;
-        groups.leaks[i].layout = slots->format.layout;
-        on_leak(&groups.leaks[i], slots->common.leak_arg);
+    haft_leak *many = heap_take_zero(&slots->heap, size, _Alignof(haft_leak));
+    struct groups groups = {many, GROUPS, 0};
+
+    if (many == NULL) {
+        groups = (struct groups){few, FEW_GROUPS, 0};
     }
+    report_groups(&groups, slots, table, end);
+    heap_give(&slots->heap, many, size);
 }

@@ -10,7 +10,13 @@
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
  *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
+<<<<<<< HEAD
  *                  haft_local, the word is g[FREE] while a destructor runs)
+=======
+ *                  haft_local, the word is g[FREE] while a destructor runs, and while on_fill runs
+ *                  for the reservation of g; and while a destructor is due, `other` is the next
+ *                  slot where one is, FREE at the end)
+>>>>>>> 860bca60 (local: run destructors that end objects in a loop)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
  *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
  *                  the list that a local table left (concurrent/extra/share.c)

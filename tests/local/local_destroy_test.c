@@ -190,6 +190,133 @@ Test(destroy, may_free_others_which_are_destroyed_once)
     }
 }
 
+/* --- within one another --- */
+
+static void expect_due(haft_id id)
+{
+    if (!haft_id_equal(id, seen.given[0])) {
+        return;
+    }
+    for (int i = 1; i < 4; i++) {
+        must(haft_local_free(seen.local, seen.given[i]) == HAFT_OK);
+    }
+    for (int i = 1; i < 4; i++) {
+        expect_status(haft_local_diagnose(seen.local, seen.given[i]), HAFT_STALE);
+        expect_status(haft_local_restore(seen.local, seen.given[i], NULL), HAFT_OCCUPIED);
+        cr_expect(zero(int, times_seen(seen.given[i])));
+    }
+    cr_expect(eq(u64, haft_local_available(seen.local), OBJECTS - 5));
+    cr_expect(eq(u64, haft_local_stats_get(seen.local).retired, 4));
+    must(haft_local_trim(seen.local, NULL) == HAFT_OK);
+    for (int i = 0; i < OBJECTS - 5; i++) {
+        const uint32_t index = (uint32_t)insert_bytes().bits;
+
+        cr_expect(eq(int,
+                     index == (uint32_t)seen.given[1].bits ||
+                         index == (uint32_t)seen.given[2].bits ||
+                         index == (uint32_t)seen.given[3].bits,
+                     0));
+    }
+}
+
+Test(destroy, of_what_is_freed_inside_comes_later_and_before_the_outermost_call_returns)
+{
+    for (int reuse = HAFT_REUSE_LIFO; reuse <= HAFT_REUSE_FIFO; reuse++) {
+        open_seen(HAFT_LAYOUT_32_32, (haft_local_reuse)reuse);
+        for (int i = 0; i < 5; i++) {
+            seen.given[i] = insert_bytes();
+        }
+        seen.act = expect_due;
+        must(haft_local_free(seen.local, seen.given[0]) == HAFT_OK);
+        seen.act = NULL;
+        cr_expect(eq(int, seen.count, 4));
+        for (int i = 0; i < 4; i++) {
+            cr_expect(eq(int, times_seen(seen.given[i]), 1));
+        }
+        cr_expect(zero(u64, haft_local_stats_get(seen.local).retired));
+        cr_expect(eq(u64, haft_local_available(seen.local), 4));
+        haft_local_close(seen.local);
+    }
+}
+
+/* In the last life of each slot, and in a table that begins again after it. */
+Test(destroy, of_what_is_freed_inside_has_the_id_that_was_freed)
+{
+    for (int wrap = 0; wrap < 2; wrap++) {
+        const haft_local_options options = {
+            .capacity = OBJECTS,
+            .object_size = 6,
+            .layout = HAFT_LAYOUT_OF(8, 2, 6),
+            .tag = 45,
+            .wrap = wrap,
+            .on_destroy = note,
+            .destroy_arg = &seen,
+        };
+
+        memset(&seen, 0, sizeof seen);
+        assert_status(haft_local_open(&options, &seen.local), HAFT_OK);
+        for (int lives = 0; lives < 3; lives++) {
+            seen.count = 0;
+            seen.act = NULL;
+            fill(seen.given);
+            seen.act = free_next;
+            must(haft_local_free(seen.local, seen.given[0]) == HAFT_OK);
+            cr_assert(eq(int, seen.count, OBJECTS));
+            for (int i = 0; i < OBJECTS; i++) {
+                cr_expect(eq(int, times_seen(seen.given[i]), 1));
+            }
+        }
+        cr_expect(eq(u64, haft_local_available(seen.local), wrap ? OBJECTS : 0));
+        haft_local_close(seen.local);
+    }
+}
+
+/* Of two tables, each of whose objects ends one of the other. */
+static struct {
+    haft_local *locals[2];
+    uint64_t left;
+    int depths[2];
+} pair;
+
+static void end_other(void *object, haft_id id, void *arg)
+{
+    const int which = *(int *)arg;
+    const haft_id *next = object;
+
+    (void)id;
+    must(pair.depths[which]++ == 0);
+    pair.left--;
+    if (!haft_id_is_nil(*next)) {
+        must(haft_local_free(pair.locals[1 - which], *next) == HAFT_OK);
+    }
+    pair.depths[which]--;
+}
+
+Test(destroy, of_two_tables_that_end_each_others_objects_nests_once_for_each)
+{
+    static int which[] = {0, 1};
+    haft_id next = HAFT_NIL;
+
+    for (int i = 0; i < 2; i++) {
+        const haft_local_options options = {.capacity = 1000,
+                                            .object_size = sizeof next,
+                                            .on_destroy = end_other,
+                                            .destroy_arg = &which[i]};
+
+        assert_status(haft_local_open(&options, &pair.locals[i]), HAFT_OK);
+    }
+    for (pair.left = 0; pair.left < 2000; pair.left++) {
+        haft_id id;
+
+        must(haft_local_insert(pair.locals[pair.left % 2], &next, &id) == HAFT_OK);
+        next = id;
+    }
+    assert_status(haft_local_free(pair.locals[1], next), HAFT_OK);
+    cr_expect(zero(u64, pair.left));
+    haft_local_close(pair.locals[0]);
+    haft_local_close(pair.locals[1]);
+}
+
 static void insert_once(haft_id id)
 {
     (void)id;

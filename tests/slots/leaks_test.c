@@ -1,5 +1,6 @@
 /* Objects that are live when their table is closed, with places: what is reported of them. */
 #define _GNU_SOURCE /* dladdr */
+#include "tests/base/counted.h"
 #include "tests/slots/spawn.h"
 #include <dlfcn.h>
 #include <haft/packed.h>
@@ -187,4 +188,22 @@ Test(leaks, of_very_many_places_are_all_counted)
     haft_local_close(local);
     cr_expect(eq(u64, leaked_in_all, 512));
     cr_expect(eq(u64, leaked_somewhere, 512 - 255));
+}
+
+Test(leaks, are_all_counted_where_memory_for_many_places_is_refused)
+{
+    struct counted counted = {.left = -1};
+    const haft_allocator allocator = counted_allocator(&counted);
+    const haft_local_options options = {
+        .capacity = 1000, .sites = true, .on_leak = add_up, .allocator = &allocator};
+    haft_local *local;
+    haft_id id;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    INSERT_256(local);
+    counted.left = 0;
+    haft_local_close(local);
+    cr_expect(eq(u64, leaked_in_all, 256));
+    cr_expect(eq(u64, leaked_somewhere, 256 - 15));
+    cr_expect(zero(sz, counted.held));
 }

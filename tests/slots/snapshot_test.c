@@ -664,3 +664,34 @@ Test(snapshot, of_a_table_that_watches_and_of_one_that_does_not)
     go_on_alike(&plain, &sites);
     go_on_alike(&sites, &plain);
 }
+
+/* The last byte changes behind a number of whole blocks of which bits are kept, and is brought back. */
+static void change_the_last_byte(int kind, uint64_t objects)
+{
+    const haft_table_options exact = {.capacity = objects, .object_size = 24};
+    struct subject subject = subject_open(kind, &exact);
+    haft_history *history;
+    uint64_t first, second;
+    haft_id id = HAFT_NIL;
+
+    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
+    for (uint64_t i = 0; i < objects; i++) {
+        must(subject_insert(&subject, (const uint64_t[]){1, 2, 3}, &id) == HAFT_OK);
+    }
+    must(take(&subject, history, &first) == HAFT_OK);
+    ((unsigned char *)subject_find(&subject, id))[23] = 0xff;
+    must(take(&subject, history, &second) == HAFT_OK);
+    must(go(&subject, history, first) == HAFT_OK);
+    must(((const unsigned char *)subject_find(&subject, id))[23] == 0);
+    must(go(&subject, history, second) == HAFT_OK);
+    must(((const unsigned char *)subject_find(&subject, id))[23] == 0xff);
+    haft_history_close(history);
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_ALONE(snapshot, the_last_block_of_hundreds_is_kept_whole_or_not)
+{
+    for (uint64_t objects = 1; objects < 600; objects++) {
+        change_the_last_byte(*kind, objects);
+    }
+}

@@ -97,6 +97,48 @@ TEST_ON_EACH_CLOCK(shelf, a_worker_keeps_few_ready_batches_and_the_depot_has_the
     close_shared(&shared);
 }
 
+static struct batch *waiting_batch(haft_worker *worker, uint32_t *next)
+{
+    struct batch *batch = batch_of(worker, BATCH_SLOTS, next);
+
+    store_relaxed(OWN, &batch->ticket, 1);
+    return batch;
+}
+
+TEST_ON_EACH_CLOCK(shelf, batches_moved_counts_batches_and_no_look_in_vain)
+{
+    struct shared shared = open_shared(*setting, &options);
+    haft_worker *other = open_worker(shared.table);
+    uint32_t next = 0;
+
+    cr_expect(eq(ptr, shelf_find_ready(other), NULL));
+    cr_expect(eq(ptr, shelf_find_due(other, UINT64_MAX), NULL));
+    cr_expect(eq(u64, stats_of(shared.table).batches_moved, 0));
+    for (int n = 0; n < READY_BATCHES + 1; n++) {
+        shelf_ready(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
+    }
+    for (int n = 0; n < RING_BATCHES + 1; n++) {
+        shelf_wait(shared.worker, waiting_batch(shared.worker, &next));
+    }
+    cr_expect(eq(u64, stats_of(shared.table).batches_moved, 2)); /* the last ones, to the depots */
+    for (uint64_t moved = 3; moved <= 6; moved++) { /* from there, then from the rings */
+        struct batch *batch =
+            moved <= 4 ? shelf_find_ready(other) : shelf_find_due(other, UINT64_MAX);
+
+        cr_assert(ne(ptr, batch, NULL));
+        batch->count = 0;
+        shelf_give_batch(other, batch);
+        cr_expect(eq(u64, stats_of(shared.table).batches_moved, moved));
+    }
+    drain(shared.worker);
+    for (struct batch *batch; (batch = shelf_take_due(shared.worker, UINT64_MAX)) != NULL;) {
+        batch->count = 0;
+        shelf_give_batch(shared.worker, batch);
+    }
+    haft_worker_close(other);
+    close_shared(&shared);
+}
+
 TEST_ON_EACH_CLOCK(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
 {
     struct shared shared = open_shared(*setting, &options);

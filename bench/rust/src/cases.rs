@@ -131,7 +131,7 @@ fn resolve<T: Shared>(workload: &'static str, subject: &'static str, size: usize
     Case { workload, subject, size, threads: 1, items_a_round: size as u64, run: Box::new(run) }
 }
 
-/// A guard holds the object while its first word is read; each thread has an order of its own.
+/// A guard holds the object while its first word is read; each thread goes in another order.
 fn hold<T: Shared>(subject: &'static str, threads: usize) -> Case {
     let mut filled = None;
     let run = move |rounds| {
