@@ -114,6 +114,12 @@ HAFT_INTERNAL char *os_reserve(size_t size, bool *in_steps);
 /* Make the bytes from the start of a reservation on writable; some of them may be already. */
 HAFT_INTERNAL bool os_commit(char *base, size_t size);
 
+/*
+ * Whether the bytes, whole pages, are part of what is written when the process crashes; those of a
+ * reservation are at first.  Systems that leave nothing out do nothing.
+ */
+HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted);
+
 /* Give a whole reservation back. */
 HAFT_INTERNAL void os_release(char *base, size_t size);
 
@@ -537,6 +543,13 @@ HAFT_INTERNAL bool os_commit(char *base, size_t size)
     return true;
 }
 
+HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted)
+{
+    (void)base;
+    (void)size;
+    (void)wanted;
+}
+
 HAFT_INTERNAL void os_release(char *base, size_t size)
 {
     (void)size;
@@ -861,6 +874,8 @@ typedef struct sys_symbol { /* Dl_info */
 #endif
 #define OS_MADV_HUGEPAGE 14
 #define OS_MADV_NOHUGEPAGE 15
+#define OS_MADV_DONTDUMP 16
+#define OS_MADV_DODUMP 17
 #define OS_MADV_POPULATE_WRITE 23
 
 /* --- functions --- */
@@ -1111,6 +1126,11 @@ HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
     sys_madvise(base, size, OS_MADV_HUGEPAGE);
 }
 
+HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted)
+{
+    sys_madvise(base, size, wanted ? OS_MADV_DODUMP : OS_MADV_DONTDUMP);
+}
+
 /* Memory that is locked stays. */
 HAFT_INTERNAL bool os_discard(char *base, size_t size)
 {
@@ -1196,6 +1216,17 @@ HAFT_INTERNAL void os_ask_for_huge_pages(char *base, size_t size)
 {
     (void)base;
     (void)size;
+}
+
+HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted)
+{
+#ifdef MADV_NOCORE
+    madvise(base, size, wanted ? MADV_CORE : MADV_NOCORE);
+#else
+    (void)base;
+    (void)size;
+    (void)wanted;
+#endif
 }
 
 /* New pages in their place, at once: advice elsewhere leaves open what the old ones then hold. */
@@ -1716,6 +1747,14 @@ HAFT_INTERNAL bool os_commit(char *base, size_t size)
     return VirtualAlloc(base, size, MEM_COMMIT, PAGE_READWRITE) != NULL;
 }
 
+/* A minidump has what its maker asks for. */
+HAFT_INTERNAL void os_dump(char *base, size_t size, bool wanted)
+{
+    (void)base;
+    (void)size;
+    (void)wanted;
+}
+
 HAFT_INTERNAL void os_release(char *base, size_t size)
 {
     (void)size;
@@ -2132,7 +2171,8 @@ HAFT_INTERNAL void pause_in_turn(uint64_t turn)
  *
  * Where the system would charge for all of it (strict overcommit, a limit on data), it is
  * reserved readable and made writable in steps; never unreadable, or a read through a forged id
- * would fault.
+ * would fault.  Where the system lets a program say so, it leaves a dump of the process's memory,
+ * step by step too: what is beyond the steps in use is not in it.
  *
  * A small array is one block of a heap instead: system calls would cost more than its bytes.  No
  * page of it is ever discarded, and no advice is given on it.
@@ -2149,9 +2189,9 @@ struct reservation {
     char *base; /* a page's start, or aligned as wished */
     size_t size;
     enum reservation_kind kind;
-    uint16_t lead;       /* in a heap: bytes of the block before the base */
-    uint16_t more;       /* in a heap: bytes of the block beyond those of the array */
-    atomic_u64 writable; /* in steps: bytes from the base that are writable */
+    uint16_t lead;    /* in a heap: bytes of the block before the base */
+    uint16_t more;    /* in a heap: bytes of the block beyond those of the array */
+    atomic_u64 ready; /* bytes from the base that are writable, and in dumps */
 };
 
 /* HAFT_OK, all bytes zero; or HAFT_NO_MEMORY. */
@@ -2171,7 +2211,8 @@ void reservation_close_array(struct reservation *reservation, const haft_allocat
 HAFT_INTERNAL haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
                                                  uint64_t alignment, struct given *given);
 
-#define RESERVATION_SMALL ((uint64_t)128 << 10)
+/* Two pages: cleared as a whole, they cost no more than pages of their own. */
+#define RESERVATION_SMALL ((uint64_t)8 << 10)
 
 /* Whether it is in pages of the system: only these may be advised and released. */
 HAFT_INTERNAL bool reservation_is_paged(const struct reservation *reservation);
@@ -2181,7 +2222,10 @@ HAFT_INTERNAL void reservation_close(struct reservation *reservation);
 /* Ask for huge pages, which are declined otherwise.  The system may have none. */
 HAFT_INTERNAL void reservation_ask_for_huge_pages(const struct reservation *reservation);
 
-/* Make the first `end` bytes writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads, lock-free. */
+/*
+ * Make the first `end` bytes writable, before they are written.  HAFT_OK or HAFT_NO_MEMORY.  Any
+ * threads, lock-free.
+ */
 HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /*
@@ -2200,12 +2244,12 @@ haft_status reservation_populate(const struct reservation *reservation, uint64_t
  * Reservations of address space.
  *
  * Edges in this file.
- *   COMMIT   reservation_commit (release) -> reservation_commit (acquire)  writable, then used
+ *   COMMIT   reservation_commit (release) -> reservation_commit (acquire)  ready, then used
  *   OWN      before the reservation is handed to other threads
  *   RETRY    how far others have come; the compare-and-swap decides
  */
 
-#define STEP_BYTES (UINT64_C(2) << 20) /* made writable at a time */
+#define STEP_BYTES (UINT64_C(2) << 20) /* made ready at a time: a huge page lies in one step */
 
 static void set_reservation(struct reservation *reservation, enum reservation_kind kind, char *base,
                             uint64_t size)
@@ -2214,7 +2258,28 @@ static void set_reservation(struct reservation *reservation, enum reservation_ki
     reservation->size = (size_t)size;
     reservation->kind = kind;
     reservation->lead = reservation->more = 0;
-    store_relaxed(OWN, &reservation->writable, 0);
+    store_relaxed(OWN, &reservation->ready, size);
+}
+
+/* The end of the step that ends at byte `end`, or behind it. */
+static uint64_t step_after(const struct reservation *reservation, uint64_t end)
+{
+    const uint64_t base = (uintptr_t)reservation->base;
+    const uint64_t after = (base + end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES - base;
+
+    return after < reservation->size ? after : reservation->size;
+}
+
+/* Where all can be written, the first step is ready; the others are left out of dumps. */
+static void begin_steps(struct reservation *reservation)
+{
+    const uint64_t size = reservation->size;
+    const uint64_t first = size <= STEP_BYTES ? size : step_after(reservation, 1);
+
+    store_relaxed(OWN, &reservation->ready, reservation->kind == IN_STEPS ? 0 : first);
+    if (first < size) {
+        os_dump(reservation->base + first, (size_t)(size - first), false);
+    }
 }
 
 HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint64_t size)
@@ -2226,6 +2291,7 @@ HAFT_INTERNAL haft_status reservation_open(struct reservation *reservation, uint
         return HAFT_NO_MEMORY;
     }
     set_reservation(reservation, in_steps ? IN_STEPS : IN_PAGES, base, size);
+    begin_steps(reservation);
     return HAFT_OK;
 }
 
@@ -2294,31 +2360,32 @@ void reservation_close_array(struct reservation *reservation, const haft_allocat
     }
 }
 
-static uint64_t step_after(const struct reservation *reservation, uint64_t end)
+/* Bytes `begin` to `end`, where steps end. */
+static bool make_ready(const struct reservation *reservation, uint64_t begin, uint64_t end)
 {
-    const uint64_t after = (end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
-
-    return after < reservation->size ? after : reservation->size;
+    if (reservation->kind == IN_STEPS && !os_commit(reservation->base, (size_t)end)) {
+        return false;
+    }
+    os_dump(reservation->base + begin, (size_t)(end - begin), true);
+    return true;
 }
 
 HAFT_INTERNAL haft_status reservation_commit(struct reservation *reservation, uint64_t end)
 {
-    if (reservation->kind != IN_STEPS) {
-        return HAFT_OK;
-    }
     /* Weakened, a thread could write to memory that is not writable yet where it runs. */
-    uint64_t before = load_acquire(COMMIT, &reservation->writable);
-    const uint64_t after = step_after(reservation, end);
+    uint64_t before = load_acquire(COMMIT, &reservation->ready);
 
     if (end <= before) {
         return HAFT_OK;
     }
-    /* Two threads may do this at once: the same bytes become writable twice, which is harmless. */
-    if (!os_commit(reservation->base, (size_t)after)) {
+    const uint64_t after = step_after(reservation, end);
+
+    /* Two threads may do this at once: the same bytes become ready twice, which is harmless. */
+    if (!make_ready(reservation, before, after)) {
         return HAFT_NO_MEMORY;
     }
-    while (before < after && !cas_release(COMMIT, &reservation->writable, before, after)) {
-        before = load_relaxed(RETRY, &reservation->writable);
+    while (before < after && !cas_release(COMMIT, &reservation->ready, before, after)) {
+        before = load_relaxed(RETRY, &reservation->ready);
     }
     return HAFT_OK;
 }
@@ -5662,6 +5729,9 @@ int sites_describe(const struct slots *slots, const char *table, haft_id id, haf
  *   OWN   before the table is handed to other threads
  */
 
+/* No page run of so few bytes of slots is released: it would be worth less than the records. */
+#define STAY_BYTES ((uint64_t)128 << 10)
+
 /* Keep the options that a clone of the table is opened with. */
 static void keep(struct slots *slots, const struct common_options *options)
 {
@@ -5712,7 +5782,7 @@ HAFT_INTERNAL haft_status slots_open(struct slots *slots, const struct slots_opt
     slots->wrapped = options->wrapped;
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
-    slots->runs.stay = !reservation_is_paged(&slots->memory);
+    slots->runs.stay = !reservation_is_paged(&slots->memory) || slots->memory.size <= STAY_BYTES;
     status =
         options->common.sites ? sites_open(&slots->sites, geometry.count, options->given) : HAFT_OK;
     if (status == HAFT_OK) {
@@ -12650,6 +12720,10 @@ HAFT_INTERNAL void batch_move(struct batch *to, struct batch *from, uint32_t mos
 
 #define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
 
+/* The directory of segments: part p has DIRECTORY_LEAST << p places, behind those of part p - 1. */
+#define DIRECTORY_LEAST 16
+#define DIRECTORY_PARTS 17 /* with places for MOST_WORKERS */
+
 /* The descriptors that one worker brings. */
 struct segment {
     uint64_t place;  /* in the pool's directory; set by pool_add() */
@@ -12658,21 +12732,31 @@ struct segment {
 };
 
 struct pool {
-    struct reservation table;     /* the descriptors for the depot */
-    uint64_t table_count;         /* how many */
-    struct reservation directory; /* addresses of segments, as words */
+    struct reservation table; /* the descriptors for the depot */
+    uint64_t table_count;     /* how many */
+    uint64_t most_segments;
+    const haft_allocator *heap; /* for parts of the directory; NULL: all are there */
+    atomic_u64
+        directory[DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
 
     _Alignas(CACHE_LINE) atomic_u64 top; /* of the stack of unused descriptors, tagged */
     atomic_u64 table_used;               /* descriptors handed out once, from the start */
     atomic_u64 segments;                 /* how many */
 };
 
-/* `batches`: the most that can wait in the depot at once.  HAFT_OK or HAFT_NO_MEMORY. */
-HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches);
+/*
+ * `batches`: the most that can wait in the depot at once.  `heap` stays where it is.  HAFT_OK or
+ * HAFT_NO_MEMORY.
+ */
+HAFT_INTERNAL
+haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap);
 
 /* The same in given memory, for that many workers, MOST_WORKERS at most. */
 HAFT_INTERNAL haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
                                           struct given *given);
+
+/* Bytes of the directory in given memory. */
+HAFT_INTERNAL uint64_t pool_directory_bytes(uint64_t workers);
 HAFT_INTERNAL void pool_close(struct pool *pool);
 
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
@@ -12860,55 +12944,128 @@ HAFT_INTERNAL struct batch *depot_take(struct depot *depot, const struct pool *p
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
- *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up
+ *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
+ *           make_part (release) -> directory_entry (acquire)        a part of the directory is empty
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
 
+/* --- the directory --- */
+
+static unsigned part_of(uint64_t place)
+{
+    return 63 - (unsigned)__builtin_clzll(place / DIRECTORY_LEAST + 1);
+}
+
+static uint64_t part_size(unsigned part)
+{
+    return (uint64_t)DIRECTORY_LEAST << part;
+}
+
+/* Places of the parts before. */
+static uint64_t part_first(unsigned part)
+{
+    return part_size(part) - DIRECTORY_LEAST;
+}
+
+static atomic_u64 *entry_in(uint64_t part_address, uint64_t place)
+{
+    return (atomic_u64 *)(uintptr_t)part_address + (place - part_first(part_of(place)));
+}
+
+static haft_status make_part(struct pool *pool, unsigned part)
+{
+    const size_t bytes = (size_t)part_size(part) * sizeof(atomic_u64);
+
+    if (load_relaxed(RETRY, &pool->directory[part]) != 0) {
+        return HAFT_OK;
+    }
+    assert(pool->heap != NULL);
+    void *made = heap_take_zero(pool->heap, bytes, sizeof(atomic_u64));
+
+    if (made == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    /* Weakened, a place in it could be read before it is empty. */
+    if (!cas_release(ROSTER, &pool->directory[part], 0, (uintptr_t)made)) {
+        heap_give(pool->heap, made, bytes); /* another thread was faster */
+    }
+    return HAFT_OK;
+}
+
+static atomic_u64 *directory_entry(const struct pool *pool, uint64_t place)
+{
+    assert(place < pool->most_segments);
+    /* Weakened, an address could be read that was in the part's memory before. */
+    return entry_in(load_acquire(ROSTER, &pool->directory[part_of(place)]), place);
+}
+
+HAFT_INTERNAL uint64_t pool_directory_bytes(uint64_t workers)
+{
+    const unsigned last = part_of(workers - 1);
+
+    return (part_first(last) + part_size(last)) * sizeof(atomic_u64);
+}
+
+static void give_directory(const struct pool *pool)
+{
+    for (unsigned part = 0; pool->heap != NULL && part < DIRECTORY_PARTS; part++) {
+        heap_give(pool->heap, (void *)(uintptr_t)load_relaxed(OWN, &pool->directory[part]),
+                  (size_t)part_size(part) * sizeof(atomic_u64));
+    }
+}
+
+/* --- the pool comes and goes --- */
+
 static void pool_start(struct pool *pool, uint64_t batches)
 {
     pool->table_count = batches;
+    for (unsigned part = 0; part < DIRECTORY_PARTS; part++) {
+        store_relaxed(OWN, &pool->directory[part], 0);
+    }
     store_relaxed(OWN, &pool->table_used, 0);
     store_relaxed(OWN, &pool->segments, 0);
     store_relaxed(OWN, &pool->top, NUMBER_NONE);
 }
 
-HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches)
+HAFT_INTERNAL haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap)
 {
-    haft_status status = reservation_open(&pool->table, batches * sizeof(struct batch));
+    const haft_status status = reservation_open_array(&pool->table, batches * sizeof(struct batch),
+                                                      _Alignof(struct batch), heap);
 
-    if (status != HAFT_OK) {
-        return status;
+    if (status == HAFT_OK) {
+        pool_start(pool, batches);
+        pool->most_segments = MOST_WORKERS;
+        pool->heap = heap;
     }
-    status = reservation_open(&pool->directory, MOST_WORKERS * sizeof(atomic_u64));
-    if (status != HAFT_OK) {
-        reservation_close(&pool->table);
-        return status;
-    }
-    pool_start(pool, batches);
-    return HAFT_OK;
+    return status;
 }
 
 HAFT_INTERNAL haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
                                           struct given *given)
 {
-    haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
-                                                _Alignof(struct batch), given);
+    const haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
+                                                      _Alignof(struct batch), given);
+    atomic_u64 *directory =
+        status == HAFT_OK ? given_take(given, pool_directory_bytes(workers), sizeof *directory)
+                          : NULL;
 
-    if (status == HAFT_OK) {
-        status = reservation_open_given(&pool->directory, workers * sizeof(atomic_u64),
-                                        sizeof(atomic_u64), given);
+    if (directory == NULL) {
+        return HAFT_NO_MEMORY;
     }
-    if (status == HAFT_OK) {
-        pool_start(pool, batches);
+    pool_start(pool, batches);
+    pool->most_segments = workers;
+    pool->heap = NULL;
+    for (unsigned part = 0; part <= part_of(workers - 1); part++) {
+        store_relaxed(OWN, &pool->directory[part], (uintptr_t)(directory + part_first(part)));
     }
-    return status;
+    return HAFT_OK;
 }
 
 HAFT_INTERNAL void pool_close(struct pool *pool)
 {
-    reservation_close(&pool->directory);
-    reservation_close(&pool->table);
+    give_directory(pool);
+    reservation_close_array(&pool->table, pool->heap);
 }
 
 static uint64_t bytes_of(const struct pool *pool, uint64_t batches)
@@ -12926,11 +13083,6 @@ HAFT_INTERNAL haft_status pool_populate(const struct pool *pool, uint64_t batche
     return reservation_populate(&pool->table, 0, bytes_of(pool, batches));
 }
 
-static atomic_u64 *directory_entry(const struct pool *pool, uint64_t segment)
-{
-    return (atomic_u64 *)(void *)pool->directory.base + segment;
-}
-
 static struct segment *segment_at(const struct pool *pool, uint64_t segment)
 {
     /* Weakened, a descriptor's first use could come before its segment's set-up. */
@@ -12942,8 +13094,7 @@ HAFT_INTERNAL haft_status pool_add(struct pool *pool, struct segment *segment)
     for (;;) {
         const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
-        if (place == pool->directory.size / sizeof(atomic_u64) ||
-            reservation_commit(&pool->directory, (place + 1) * sizeof(atomic_u64)) != HAFT_OK) {
+        if (place == pool->most_segments || make_part(pool, part_of(place)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
@@ -18748,7 +18899,7 @@ static haft_status open_pool(haft_table *table, struct given *given)
                                depot_batches(table->slots.view.mask + 1, table->budget_size),
                                table->given_count, given);
     }
-    status = pool_open(&table->pool, depot_batches(slots, table->budget_size));
+    status = pool_open(&table->pool, depot_batches(slots, table->budget_size), &table->slots.heap);
     if (status != HAFT_OK) {
         return status;
     }
@@ -18891,7 +19042,7 @@ static uint64_t measure_table(const haft_table_options *options, struct slots_op
     geometry_measure(&wanted);
     given_take(&given, depot_batches(geometry.count, budget) * sizeof(struct batch),
                _Alignof(struct batch));
-    given_take(&given, workers * sizeof(atomic_u64), sizeof(atomic_u64));
+    given_take(&given, pool_directory_bytes(workers), sizeof(atomic_u64));
     return given.measured;
 }
 

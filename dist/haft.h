@@ -72,18 +72,18 @@
  *     haft/side.h       3476  side tables: values of another type under the ids of a table
  *     haft/snapshot.h   3719  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3935  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3934  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4089  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4104  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    899  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4613  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4628  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4302  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5762  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4317  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5777  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5944  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5959  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       807  a grace period that the program brings: a foreign clock
  *
@@ -2514,9 +2514,9 @@ typedef struct haft_local_options {
 
 /*
  * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
- * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 128 KiB of
- * them are one block of the heap: haft_local_trim() releases nothing, and huge_pages changes
- * nothing.  More are address space, whose pages are touched when slots are first used.
+ * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 8 KiB of
+ * them are one block of the heap, where huge_pages changes nothing.  More are address space, whose
+ * pages are touched when slots are first used; haft_local_trim() releases some of more than 128 KiB.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
  * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
@@ -2535,8 +2535,8 @@ typedef struct haft_local_options {
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): memory is touched when slots are first used.  Up to 128 KiB of slots: one
- *           block, cleared.
+ * Cost      O(1): memory is touched when slots are first used.  Up to 8 KiB of slots: one block,
+ *           cleared.
  */
 haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
                                   haft_local **local);
@@ -2578,7 +2578,7 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
- * Cost      O(memory touched), in the system; up to 128 KiB of slots, one block.  With on_destroy
+ * Cost      O(memory touched), in the system; up to 8 KiB of slots, one block.  With on_destroy
  *           O(slots ever used).
  */
 void haft_local_close(haft_local *local);
@@ -2903,7 +2903,7 @@ typedef struct haft_packed_options {
 
     /*
      * How memory is made ready.  The address space for the capacity is reserved at opening, so
-     * growth never moves or copies an object; arrays of up to 128 KiB are blocks of the heap.
+     * growth never moves or copies an object; arrays of up to 8 KiB are blocks of the heap.
      *   0                   the system gives each page when it is first used
      *   n                   n objects at a time, touched in advance, the first n at opening: only
      *                       an insert that begins the next n meets fresh memory
@@ -3295,7 +3295,7 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  *           are one scan, which starts here.  They have equally many of these slots, live or not,
  *           except for rounding.  Two ranges meet where a slot and a page begin together, if a part
  *           has eight such places or more; otherwise where a slot and a cache line begin together.
- *           Tables without pages (up to 128 KiB of slots; given memory) are always divided at cache
+ *           Tables without pages (up to 8 KiB of slots; given memory) are always divided at cache
  *           lines.  (For object alignments above 8 all slots begin alignment - 8 bytes further on.)
  *           Where there are more parts than lines, those left over are empty.
  * Ordering  none: what the caller knows to be inserted is in some range.
@@ -3547,7 +3547,7 @@ typedef struct haft_side_options {
  *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
- *           value, whose pages take memory when they are first set.  Up to 128 KiB: one block
+ *           value, whose pages take memory when they are first set.  Up to 8 KiB: one block
  *           of the table's allocator.
  */
 haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
@@ -3910,9 +3910,8 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
  * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
  * huge_pages may differ, and the options that the top of this file names; will_share
  * may where it adds no slots (haft/local.h).
- * Given memory, and slots of up to 128 KiB, are not in pages that a trim releases: a file of a
- * table with such pages loads into a table with such pages alone, and one of a table without into
- * one without.
+ * Given memory, and slots of up to 128 KiB, are nothing that a trim releases: a file of a
+ * table with more loads into a table with more alone, and one of a table without into one without.
  *
  * Everything is read and checked before the table is touched: the file's checksums, and that its
  * slots, lists and counts fit each other, so that no file makes a table that is unsound.
@@ -3980,9 +3979,8 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
  * range, that waits for its grace period, or that a worker holds back; page runs of which a part
  * was never used, and the first.  Everything, in tables with `wrap`, local ones before or not, and
- * in tables with at most 128 KiB of slots, which are one block of memory.  Batch descriptors stay
- * too: about 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with
- * `sites` 16 bytes for each.
+ * in tables with at most 128 KiB of slots.  Batch descriptors stay too: about 4.5 bytes for each
+ * slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -4066,14 +4064,31 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * haft_share() and haft_unshare() keep the allocator.  Its `resize` is not called, and may be NULL.
  * If it refuses a block, the answer is HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 128 KiB, a table's batches and its allocation sites are in pages of the
- * system, which are reserved at once and used as they are needed: the option `memory` is for
+ * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are reserved at once and used as they are needed: the option `memory` is for
  * programs that may not have these.  With both options, `memory` holds the table, and the allocator
  * serves what is opened for it.  Entries of haft_worker_current(), the report of leaks, the census
  * of debug builds and exports use malloc.
  *
  * Its functions run on each thread that opens, closes or borrows a worker, so for a haft_table they
  * must take any threads at once.  They may not use the tables and domains that they serve.
+ */
+
+/*
+ * Address space.  What is in pages is reserved for the capacity, and touched as slots are used.
+ * Where address space counts, keep the capacity near what is needed:
+ *
+ *   ulimit -v, 32 bits        all of a reservation counts.  A shared table of 100 small objects
+ *                             takes less than 64 KiB, and each worker 164 KiB more
+ *   strict overcommit,        pages are made writable as they are used, 2 MiB at a time: only these
+ *   ulimit -d                 count
+ *   core dumps                have what has been used, and up to 2 MiB more of each array, on Linux
+ *                             and FreeBSD; elsewhere the system decides
+ *   mlockall(MCL_FUTURE)      makes whole reservations resident when they are made.  On Linux call
+ *                             mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) instead: pages are
+ *                             locked as they are touched, and haft_reserve_capacity() touches those
+ *                             that deadlines need.  Elsewhere open the tables before, and lock the
+ *                             pages in use by mlock(), or give the tables their memory (`memory`)
+ *   Windows                   all of a reservation is commit charge
  */
 
 /*
