@@ -1,6 +1,6 @@
 /*
  * haft.c as a part of another source, as in unity builds: here behind the system's headers, which
- * strict C has hide what is not C.
+ * strict C has hide what is not C, and among plain names.
  */
 #ifdef __unix__
 #include <fcntl.h>
@@ -21,7 +21,28 @@
 #include <string.h>
 #include <time.h>
 
+#define SECOND 0macro
+#define PUT(a, b) 0macro
+
+enum colour { WAITING, DEAD, PACKED_COUNT };
+
+typedef double given;
+
+struct batch {
+    given own;
+};
+
+static given insert(struct batch *in)
+{
+    return in->own;
+}
+
 #include "haft.c"
+
+static given sort(struct batch *of)
+{
+    return insert(of) + DEAD;
+}
 
 static haft_status use_shared(void)
 {
@@ -55,7 +76,8 @@ static haft_status use_shared(void)
 int main(void)
 {
     const haft_status status = use_shared();
+    struct batch batch = {1};
 
     printf("%s\n", haft_status_name(status));
-    return status != HAFT_OK;
+    return status != HAFT_OK || sort(&batch) < WAITING;
 }
