@@ -1,7 +1,7 @@
 /*
- * unwrap.c - a layer between a program and a driver: the program has 64-bit ids, the driver's own
- * handles are 8 bytes.  Each call of the program copies the handle out of the id, without a lock and
- * without a store; an id whose object was destroyed never reaches the driver.
+ * unwrap.c - a layer between a program and a driver: the program has 64-bit ids, the driver has
+ * handles of 8 bytes.  Each call of the program copies the handle out of the table, without a lock
+ * and without a store; an id whose object was destroyed never reaches the driver.
  */
 #include <haft/counted.h>
 #include <inttypes.h>

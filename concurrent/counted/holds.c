@@ -103,8 +103,10 @@ static inline bool is_unchanged(uint64_t before, uint64_t after)
 }
 
 /* The object behind the word, which was `before`: any number of words. */
-static __attribute__((noinline)) bool copy_words(const haft_counted *table, const atomic_u64 *at,
-                                                 uint64_t before, void *object)
+static bool copy_words(const haft_counted *table, const atomic_u64 *at, uint64_t before,
+                       void *object) __attribute__((noinline));
+static bool copy_words(const haft_counted *table, const atomic_u64 *at, uint64_t before,
+                       void *object)
 {
     uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
 

@@ -46,8 +46,9 @@ static inline void publish_word(atomic_u64 *at, uint64_t word)
 }
 
 /* Any object, into any slot: apart, so that the common way stays short. */
-static __attribute__((noinline)) haft_status insert_anywhere(haft_counted *table,
-                                                             const void *object, haft_id *id)
+static haft_status insert_anywhere(haft_counted *table, const void *object, haft_id *id)
+    __attribute__((noinline));
+static haft_status insert_anywhere(haft_counted *table, const void *object, haft_id *id)
 {
     atomic_u64 *at;
     haft_id inserted;
@@ -126,7 +127,8 @@ void haft_counted_abort(haft_counted *table, haft_id id)
 /* --- the way out --- */
 
 /* End an object: apart, so that the common way stays short. */
-static __attribute__((noinline)) haft_status free_any(haft_counted *table, haft_id id)
+static haft_status free_any(haft_counted *table, haft_id id) __attribute__((noinline));
+static haft_status free_any(haft_counted *table, haft_id id)
 {
     atomic_u64 *at = counted_find(table, id);
 
@@ -153,8 +155,9 @@ static __attribute__((noinline)) haft_status free_any(haft_counted *table, haft_
 }
 
 /* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
-static __attribute__((noinline)) void give_after_all(haft_counted *table, uint64_t index,
-                                                     uint32_t life)
+static void give_after_all(haft_counted *table, uint64_t index, uint32_t life)
+    __attribute__((noinline));
+static void give_after_all(haft_counted *table, uint64_t index, uint32_t life)
 {
     free_slots_give(table, index, life);
 }

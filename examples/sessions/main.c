@@ -91,7 +91,7 @@ static void run_threads(void)
     }
 }
 
-/* The child opens a token itself; the parent's sessions are none of its own. */
+/* The child opens a token itself; the parent's sessions are not for it. */
 static bool child_works(token_session session)
 {
     token_session other;
