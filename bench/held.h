@@ -8,7 +8,7 @@
  *
  * Without haft one would write: a mutex and a count; a read-write lock and an atomic count; a count
  * beside the generation in one word, raised first and looked at after; weak_ptr.
- * `BareSteps` is the bound: for each step a load and a compare-and-swap, without a look at the word.
+ * `BareSteps` is the bound: for each step a load and a compare-and-swap; no word is judged.
  */
 #ifndef HAFT_BENCH_HELD_H
 #define HAFT_BENCH_HELD_H
