@@ -11734,8 +11734,10 @@ static inline bool haft__is_unchanged(uint64_t before, uint64_t after)
 }
 
 /* The object behind the word, which was `before`: any number of words. */
-static __attribute__((noinline)) bool haft__copy_words(const haft_counted *table, const haft__atomic_u64 *at,
-                                                 uint64_t before, void *haft__object)
+static bool haft__copy_words(const haft_counted *table, const haft__atomic_u64 *at, uint64_t before,
+                       void *haft__object) __attribute__((noinline));
+static bool haft__copy_words(const haft_counted *table, const haft__atomic_u64 *at, uint64_t before,
+                       void *haft__object)
 {
     uint64_t words[haft__VALUES_MOST_BYTES / sizeof(uint64_t)];
 
@@ -11930,8 +11932,9 @@ static inline void haft__publish_word(haft__atomic_u64 *at, uint64_t word)
 }
 
 /* Any object, into any slot: apart, so that the common way stays short. */
-static __attribute__((noinline)) haft_status haft__insert_anywhere(haft_counted *table,
-                                                             const void *haft__object, haft_id *id)
+static haft_status haft__insert_anywhere(haft_counted *table, const void *haft__object, haft_id *id)
+    __attribute__((noinline));
+static haft_status haft__insert_anywhere(haft_counted *table, const void *haft__object, haft_id *id)
 {
     haft__atomic_u64 *at;
     haft_id inserted;
@@ -12010,7 +12013,8 @@ void haft_counted_abort(haft_counted *table, haft_id id)
 /* --- the way out --- */
 
 /* End an object: apart, so that the common way stays short. */
-static __attribute__((noinline)) haft_status haft__free_any(haft_counted *table, haft_id id)
+static haft_status haft__free_any(haft_counted *table, haft_id id) __attribute__((noinline));
+static haft_status haft__free_any(haft_counted *table, haft_id id)
 {
     haft__atomic_u64 *at = haft__counted_find(table, id);
 
@@ -12037,8 +12041,9 @@ static __attribute__((noinline)) haft_status haft__free_any(haft_counted *table,
 }
 
 /* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
-static __attribute__((noinline)) void haft__give_after_all(haft_counted *table, uint64_t index,
-                                                     uint32_t life)
+static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life)
+    __attribute__((noinline));
+static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life)
 {
     haft__free_slots_give(table, index, life);
 }
