@@ -65,6 +65,10 @@ struct clock {
     /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);
 
+    /* Whether the calling thread may use what it resolves.  NULL: that cannot be told: with a
+     * foreign clock a thread that is alone may look outside sections. */
+    bool (*may_read)(const haft_domain *domain);
+
     /* Fill in which thread holds a grace period up. */
     void (*blame)(const haft_domain *domain, haft_stall *stall);
 

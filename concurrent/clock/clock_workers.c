@@ -28,7 +28,7 @@
  *   ADOPT   release_if_unused (release) -> claim_member (acquire)   the last state of a member, to
  *           its next thread
  *   OWN     a thread's own member, or one that no other thread can find: new, or in a fork's child
- *   HINT    which thread is blamed for a stall
+ *   HINT    which thread is blamed for a stall; whether any is online, for an assertion
  *   RETRY   a first look; the compare-and-swap decides
  */
 #include "concurrent/batches/tagged.h"
@@ -369,6 +369,25 @@ static bool in_section(const haft_domain *domain)
     return own != NULL && own->standing.level > 1;
 }
 
+static bool all_are_away(const haft_domain *domain)
+{
+    const struct member *member = first_member(domain);
+
+    while (member != NULL && load_relaxed(HINT, &member->announced) == ANNOUNCED_AWAY) {
+        member = member->next;
+    }
+    return member == NULL;
+}
+
+/* Without any worker no slot is reused: a program may look before it opens workers, and when all
+ * are closed. */
+static bool may_read(const haft_domain *domain)
+{
+    const struct member *own = own_member(domain);
+
+    return own != NULL && own->workers != 0 ? !is_away(own) : all_are_away(domain);
+}
+
 static void blame(const haft_domain *domain, haft_stall *stall)
 {
     uint64_t lowest = domain_done(domain) + 1;
@@ -433,6 +452,7 @@ const struct clock workers_clock = {
     .standing = standing,
     .settle = settle_member,
     .in_section = in_section,
+    .may_read = may_read,
     .blame = blame,
     .advise = advise,
     .after_fork = workers_after_fork,

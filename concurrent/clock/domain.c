@@ -266,6 +266,11 @@ haft_status domain_check_moment(const haft_domain *domain)
     return clock->in_section != NULL && clock->in_section(domain) ? HAFT_IN_SECTION : HAFT_OK;
 }
 
+bool domain_may_read(const haft_domain *domain)
+{
+    return domain->clock->may_read == NULL || domain->clock->may_read(domain);
+}
+
 haft_status haft_domain_wait(haft_domain *domain)
 {
     const haft_status status = domain_check_moment(domain);

@@ -40,6 +40,12 @@ haft_status domain_wait(haft_domain *domain);
  */
 haft_status domain_check_moment(const haft_domain *domain);
 
+/*
+ * False if the calling thread is known to be in no section: with the workers clock another thread
+ * is online, and this one has no open worker, or is offline or parked.
+ */
+bool domain_may_read(const haft_domain *domain);
+
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 void domain_blame(const haft_domain *domain, haft_stall *stall);
 

@@ -16,6 +16,7 @@
  *   COUNT    an addition within a section that the grace period waits for; a snapshot
  */
 #include "concurrent/table/lists.h"
+#include "concurrent/table/roster.h"
 #include <haft/pin.h>
 
 /* NULL in a table without the option `pins`. */
@@ -31,6 +32,7 @@ void *haft_pin(haft_table *table, haft_id id)
 {
     void *object = haft_resolve(table->slots.view, id);
 
+    debug_check_reader(table);
     if (object == NULL) {
         return NULL;
     }

@@ -73,7 +73,7 @@ static haft_range given_range(const haft_table *table, haft_range range)
     return HAFT_RANGE(runs_first(runs, from), runs_first(runs, run));
 }
 
-haft_range haft_used_range(const haft_table *table, haft_range range)
+static haft_range used_range(const haft_table *table, haft_range range)
 {
     const haft_range whole = clipped(table, range);
     haft_range used = whole;
@@ -92,6 +92,12 @@ haft_range haft_used_range(const haft_table *table, haft_range range)
         }
     }
     return used;
+}
+
+haft_range haft_used_range(const haft_table *table, haft_range range)
+{
+    debug_check_reader(table);
+    return used_range(table, range);
 }
 
 haft_cursor haft_cursor_over(const haft_table *table, haft_range range)
@@ -141,14 +147,14 @@ static uint64_t granule(uint64_t stride, uint64_t used)
 
 static haft_range next_used(const haft_table *table, haft_range before, uint64_t end)
 {
-    return haft_used_range(table, HAFT_RANGE(before.to, end));
+    return used_range(table, HAFT_RANGE(before.to, end));
 }
 
 static uint64_t count_used(const haft_table *table, haft_range whole)
 {
     uint64_t used = 0;
 
-    for (haft_range run = haft_used_range(table, whole); length(run) != 0;
+    for (haft_range run = used_range(table, whole); length(run) != 0;
          run = next_used(table, run, whole.to)) {
         used += length(run);
     }
@@ -160,7 +166,7 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
     const haft_range whole = clipped(table, HAFT_EVERYTHING);
     const uint64_t used = count_used(table, whole);
     const uint64_t step = granule(table->slots.view.stride, parts != 0 ? used / parts : 0);
-    haft_range run = haft_used_range(table, whole);
+    haft_range run = used_range(table, whole);
     uint64_t passed = 0; /* used slots before the run */
     uint64_t wanted = 0; /* used slots before the end of part i */
     uint64_t from = whole.from;

@@ -1,7 +1,7 @@
 /* Required ids that did not resolve in a shared table. */
 #include <haft/diagnose.h>
 
-#include "concurrent/table/state.h"
+#include "concurrent/table/roster.h"
 #include "lib/slots/bad_access.h"
 #include <assert.h>
 
@@ -9,6 +9,7 @@ void *haft_require_failed(const haft_table *table, haft_id id, const void *slots
 {
     assert(slots == table->slots.view.base && "the view is the table's");
     (void)slots;
+    debug_check_reader(table);
     for (;;) {
         const haft_status status = haft_diagnose(table, id);
 

@@ -52,6 +52,16 @@ static inline void debug_check(const haft_worker *worker)
            "only its thread uses a worker, until the worker is closed");
 }
 
+/* The same for each call that looks at objects. */
+static inline void debug_check_reader(const haft_table *table)
+{
+    const bool may_read = !debug_is_on() || domain_may_read(table->domain);
+
+    assert(may_read && "with the workers clock, threads that look at objects have an open worker, "
+                       "and are not offline or parked");
+    (void)may_read;
+}
+
 /* Set the worker's batch limit. */
 void worker_set_batch_limit(haft_worker *worker, uint32_t limit);
 

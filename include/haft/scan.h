@@ -63,6 +63,7 @@ haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
  *
  * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
  *           Slots first used after the call began may be left out.
+ * Threads   as haft_cursor_next().
  * Ordering  none: what the caller knows to be inserted is not left out.
  * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
  *           pages) where memory was released: no slot is touched.
