@@ -232,8 +232,11 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *
  *   not foreign     the workers clock works as qsbr does: a section lasts from one quiescent point
  *                   of a thread with open workers to the next, whichever of its workers on the
- *                   domain it is; register, begin and end do nothing.  With the frame clock all of
- *                   them do nothing: a section lasts from tick to tick (debug builds count them).
+ *                   domain it is; register, begin and end do nothing.  A thread without an open
+ *                   worker is in no section: debug builds assert it where haft_scan(), a cursor,
+ *                   haft_pin() or haft_require() looks, unless all threads are away.  With the
+ *                   frame clock all of them do nothing: a section lasts from tick to tick (debug
+ *                   builds count them).
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
  * calls work on every clock, and they nest.

@@ -29,13 +29,18 @@ typedef struct haft_footprint {
     /* smaller where the size is a multiple of 16 and no member needs 16. */                       \
     size_t object_alignment; /* power of two up to 4096; packed: divides the size */               \
                                                                                                    \
-    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */                                   \
-    uint64_t tag;              /* fits tag_bits */                                                 \
-    uint64_t first_generation; /* of each slot's first life; 0: 1 */                               \
+    haft_layout layout; /* all zero: HAFT_LAYOUT_32_32 */                                          \
+    uint64_t tag;       /* fits tag_bits */                                                        \
                                                                                                    \
-    /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids of */  \
-    /* other tables, and of the program's last run, then fail except for one in */                 \
-    /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain. */         \
+    /* Of each slot's first life; 0: 1.  So tables that are opened and used alike issue the */     \
+    /* same ids, in each run and process: an id of one may resolve in another, unless their */     \
+    /* types (typed.h, haft::id<T>) or their tags differ. */                                       \
+    uint64_t first_generation;                                                                     \
+                                                                                                   \
+    /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids */     \
+    /* of other tables, and of the last run, then fail except for one in */                        \
+    /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain, opening */ \
+    /* takes a system call, and most ids of another table cannot be restored: HAFT_STALE. */       \
     bool random_first_generation;                                                                  \
                                                                                                    \
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
