@@ -13448,6 +13448,10 @@ struct haft__clock {
     /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);
 
+    /* Whether the calling thread may use what it resolves.  NULL: that cannot be told: with a
+     * foreign clock a thread that is alone may look outside sections. */
+    bool (*may_read)(const haft_domain *domain);
+
     /* Fill in which thread holds a grace period up. */
     void (*blame)(const haft_domain *domain, haft_stall *stall);
 
@@ -14072,6 +14076,12 @@ HAFT_INTERNAL haft_status haft__domain_wait(haft_domain *domain);
  */
 HAFT_INTERNAL haft_status haft__domain_check_moment(const haft_domain *domain);
 
+/*
+ * False if the calling thread is known to be in no section: with the workers clock another thread
+ * is online, and this one has no open worker, or is offline or parked.
+ */
+HAFT_INTERNAL bool haft__domain_may_read(const haft_domain *domain);
+
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 HAFT_INTERNAL void haft__domain_blame(const haft_domain *domain, haft_stall *stall);
 
@@ -14312,7 +14322,7 @@ HAFT_INTERNAL uint64_t haft__thread_number(void);
  *   ADOPT   release_if_unused (release) -> claim_member (acquire)   the last state of a member, to
  *           its next thread
  *   OWN     a thread's own member, or one that no other thread can find: new, or in a fork's child
- *   HINT    which thread is blamed for a stall
+ *   HINT    which thread is blamed for a stall; whether any is online, for an assertion
  *   RETRY   a first look; the compare-and-swap decides
  */
 
@@ -14638,6 +14648,25 @@ static bool haft__in_section(const haft_domain *domain)
     return haft__own != NULL && haft__own->standing.level > 1;
 }
 
+static bool haft__all_are_away(const haft_domain *domain)
+{
+    const struct haft__member *member = haft__first_member(domain);
+
+    while (member != NULL && haft__load_relaxed(HINT, &member->announced) == haft__ANNOUNCED_AWAY) {
+        member = member->next;
+    }
+    return member == NULL;
+}
+
+/* Without any worker no slot is reused: a program may look before it opens workers, and when all
+ * are closed. */
+static bool haft__may_read(const haft_domain *domain)
+{
+    const struct haft__member *haft__own = haft__own_member(domain);
+
+    return haft__own != NULL && haft__own->workers != 0 ? !haft__is_away(haft__own) : haft__all_are_away(domain);
+}
+
 static void haft__blame(const haft_domain *domain, haft_stall *stall)
 {
     uint64_t lowest = haft__domain_done(domain) + 1;
@@ -14702,6 +14731,7 @@ HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
     .standing = haft__standing,
     .settle = haft__settle_member,
     .in_section = haft__in_section,
+    .may_read = haft__may_read,
     .blame = haft__blame,
     .advise = haft__advise,
     .after_fork = haft__workers_after_fork,
@@ -14989,6 +15019,11 @@ HAFT_INTERNAL haft_status haft__domain_check_moment(const haft_domain *domain)
         return HAFT_IN_CALLBACK;
     }
     return clock->in_section != NULL && clock->in_section(domain) ? HAFT_IN_SECTION : HAFT_OK;
+}
+
+HAFT_INTERNAL bool haft__domain_may_read(const haft_domain *domain)
+{
+    return domain->clock->may_read == NULL || domain->clock->may_read(domain);
 }
 
 haft_status haft_domain_wait(haft_domain *domain)
@@ -16094,6 +16129,16 @@ static inline void haft__debug_check(const haft_worker *worker)
     (void)worker;
     assert((!haft__debug_is_on() || haft__worker_is_own(worker)) &&
            "only its thread uses a worker, until the worker is closed");
+}
+
+/* The same for each call that looks at objects. */
+static inline void haft__debug_check_reader(const haft_table *table)
+{
+    const bool haft__may_read = !haft__debug_is_on() || haft__domain_may_read(table->domain);
+
+    assert(haft__may_read && "with the workers clock, threads that look at objects have an open worker, "
+                       "and are not offline or parked");
+    (void)haft__may_read;
 }
 
 /* Set the worker's batch limit. */
@@ -17595,6 +17640,7 @@ void *haft_require_failed(const haft_table *table, haft_id id, const void *slots
 {
     assert(slots == table->slots.view.base && "the view is the table's");
     (void)slots;
+    haft__debug_check_reader(table);
     for (;;) {
         const haft_status status = haft_diagnose(table, id);
 
@@ -20781,6 +20827,7 @@ void *haft_pin(haft_table *table, haft_id id)
 {
     void *haft__object = haft_resolve(table->slots.view, id);
 
+    haft__debug_check_reader(table);
     if (haft__object == NULL) {
         return NULL;
     }
@@ -21143,7 +21190,7 @@ static haft_range haft__given_range(const haft_table *table, haft_range range)
     return HAFT_RANGE(haft__runs_first(runs, from), haft__runs_first(runs, haft__run));
 }
 
-haft_range haft_used_range(const haft_table *table, haft_range range)
+static haft_range haft__used_range(const haft_table *table, haft_range range)
 {
     const haft_range whole = haft__clipped(table, range);
     haft_range used = whole;
@@ -21162,6 +21209,12 @@ haft_range haft_used_range(const haft_table *table, haft_range range)
         }
     }
     return used;
+}
+
+haft_range haft_used_range(const haft_table *table, haft_range range)
+{
+    haft__debug_check_reader(table);
+    return haft__used_range(table, range);
 }
 
 haft_cursor haft_cursor_over(const haft_table *table, haft_range range)
@@ -21211,14 +21264,14 @@ static uint64_t haft__granule(uint64_t stride, uint64_t used)
 
 static haft_range haft__next_used(const haft_table *table, haft_range before, uint64_t end)
 {
-    return haft_used_range(table, HAFT_RANGE(before.to, end));
+    return haft__used_range(table, HAFT_RANGE(before.to, end));
 }
 
 static uint64_t haft__count_used(const haft_table *table, haft_range whole)
 {
     uint64_t used = 0;
 
-    for (haft_range haft__run = haft_used_range(table, whole); haft__length(haft__run) != 0;
+    for (haft_range haft__run = haft__used_range(table, whole); haft__length(haft__run) != 0;
          haft__run = haft__next_used(table, haft__run, whole.to)) {
         used += haft__length(haft__run);
     }
@@ -21230,7 +21283,7 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
     const haft_range whole = haft__clipped(table, HAFT_EVERYTHING);
     const uint64_t used = haft__count_used(table, whole);
     const uint64_t step = haft__granule(table->slots.view.stride, parts != 0 ? used / parts : 0);
-    haft_range haft__run = haft_used_range(table, whole);
+    haft_range haft__run = haft__used_range(table, whole);
     uint64_t passed = 0; /* used slots before the run */
     uint64_t wanted = 0; /* used slots before the end of part i */
     uint64_t from = whole.from;

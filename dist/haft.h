@@ -60,30 +60,30 @@
  *     haft/id.h          150  the id: what names an object instead of a pointer
  *     haft/status.h      324  what haft's functions answer
  *     haft/view.h        555  resolving ids: what every table has in common
- *     haft/domain.h     1288  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1645  the handle table that all threads share, and its workers
- *     haft/counted.h    2095  the handle table for any thread: objects are held by counts
- *     haft/local.h      2440  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2847  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/domain.h     1293  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1653  the handle table that all threads share, and its workers
+ *     haft/counted.h    2103  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2448  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2855  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3192  visiting the live objects of a shared table
- *     haft/pin.h        3307  holding on to an object beyond a read section
- *     haft/share.h      3359  hand a local table over to all threads, and back
- *     haft/side.h       3476  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3719  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3200  visiting the live objects of a shared table
+ *     haft/pin.h        3316  holding on to an object beyond a read section
+ *     haft/share.h      3368  hand a local table over to all threads, and back
+ *     haft/side.h       3485  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3728  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3934  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3943  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4104  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4113  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    899  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4628  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4637  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4317  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5777  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4326  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5786  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5959  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5968  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       807  a grace period that the program brings: a foreign clock
  *
@@ -1128,13 +1128,18 @@ typedef struct haft_footprint {
     /* smaller where the size is a multiple of 16 and no member needs 16. */                       \
     size_t object_alignment; /* power of two up to 4096; packed: divides the size */               \
                                                                                                    \
-    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32 */                                   \
-    uint64_t tag;              /* fits tag_bits */                                                 \
-    uint64_t first_generation; /* of each slot's first life; 0: 1 */                               \
+    haft_layout layout; /* all zero: HAFT_LAYOUT_32_32 */                                          \
+    uint64_t tag;       /* fits tag_bits */                                                        \
                                                                                                    \
-    /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids of */  \
-    /* other tables, and of the program's last run, then fail except for one in */                 \
-    /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain. */         \
+    /* Of each slot's first life; 0: 1.  So tables that are opened and used alike issue the */     \
+    /* same ids, in each run and process: an id of one may resolve in another, unless their */     \
+    /* types (typed.h, haft::id<T>) or their tags differ. */                                       \
+    uint64_t first_generation;                                                                     \
+                                                                                                   \
+    /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids */     \
+    /* of other tables, and of the last run, then fail except for one in */                        \
+    /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain, opening */ \
+    /* takes a system call, and most ids of another table cannot be restored: HAFT_STALE. */       \
     bool random_first_generation;                                                                  \
                                                                                                    \
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
@@ -1495,8 +1500,11 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *
  *   not foreign     the workers clock works as qsbr does: a section lasts from one quiescent point
  *                   of a thread with open workers to the next, whichever of its workers on the
- *                   domain it is; register, begin and end do nothing.  With the frame clock all of
- *                   them do nothing: a section lasts from tick to tick (debug builds count them).
+ *                   domain it is; register, begin and end do nothing.  A thread without an open
+ *                   worker is in no section: debug builds assert it where haft_scan(), a cursor,
+ *                   haft_pin() or haft_require() looks, unless all threads are away.  With the
+ *                   frame clock all of them do nothing: a section lasts from tick to tick (debug
+ *                   builds count them).
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
  * calls work on every clock, and they nest.
@@ -3243,6 +3251,7 @@ haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
  *
  * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
  *           Slots first used after the call began may be left out.
+ * Threads   as haft_cursor_next().
  * Ordering  none: what the caller knows to be inserted is not left out.
  * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
  *           pages) where memory was released: no slot is touched.
