@@ -56,17 +56,21 @@ void queue_setup(haft_counted *table, uint64_t index)
 /*
  * The tail's slot, its word, and whether `tail` still was the tail when the word was read: then it
  * is that of the queue's last slot, or of the last but one.
+ *
+ * A word that is not FREE was written by a call that has the slot, and may be seen without the tail
+ * that this call saw: such a slot is out of the queue, whatever the tail below says.
  */
 static bool read_last(haft_counted *table, uint64_t tail, atomic_u64 **at, uint64_t *word)
 {
     *at = counted_at(table, counted_low(tail));
-    /* Weakened, the word could be one that the slot got outside of the queue, while the tail below
-     * is from before. */
+    /* Weakened, the word could be one that the slot got when it was given to the queue again, while
+     * the tail below is from before. */
     *word = load_acquire(QUEUE, *at);
-    if (load_relaxed(RETRY, queue_tail(table)) != tail) {
+    if (counted_state_of(*word) != COUNTED_FREE ||
+        load_relaxed(RETRY, queue_tail(table)) != tail) {
         return false;
     }
-    assert(counted_state_of(*word) == COUNTED_FREE && counted_low(*word) != COUNTED_CLOSED);
+    assert(counted_low(*word) != COUNTED_CLOSED);
     return true;
 }
 
