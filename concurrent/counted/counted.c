@@ -304,11 +304,17 @@ static uint64_t missing(const haft_counted *table)
     return (table->slot_count - accounted) & (UINT64_MAX >> COUNTED_LOW_BITS);
 }
 
-/* Close the table if nothing of it is in use; else how many freed objects are still held. */
-static bool close_once(haft_counted *table, uint64_t *held)
+/*
+ * Close the table if nothing of it is in use; else whether all that is missing was held in the
+ * walk, so that a release returns each.  What is missing is counted before: a slot that a release
+ * returns in between does not stand for one that an insertion still has.
+ */
+static bool close_once(haft_counted *table, bool *all_held)
 {
     free_slots_close(table);
-    *held = free_live(table);
+    const uint64_t left = missing(table);
+
+    *all_held = free_live(table) == left;
     if (missing(table) != 0) {
         return false;
     }
@@ -318,34 +324,33 @@ static bool close_once(haft_counted *table, uint64_t *held)
 
 haft_status haft_counted_close(haft_counted *table)
 {
-    uint64_t held;
+    bool all_held;
 
-    return !destroy_is_under_way(table) && close_once(table, &held) ? HAFT_OK : HAFT_IN_USE;
+    return !destroy_is_under_way(table) && close_once(table, &all_held) ? HAFT_OK : HAFT_IN_USE;
 }
 
-/* Until a slot is returned, or for a while: a short one if more than `held` slots are missing. */
-static void await_return(haft_counted *table, uint64_t held)
+/* Until a slot is returned, or for that long. */
+static void await_return(haft_counted *table, uint64_t ns)
 {
     atomic_u64 *returned = &table->block->returned.word;
     /* Acquire: what is missing is looked at below.  Weakened, a slot returned before the mark could
      * be missed, and none wakes for it. */
     const uint64_t before = fetch_or_acq_rel(RETURN, returned, RETURNED_IS_AWAITED);
-    const uint64_t left = missing(table);
 
-    if (left != 0) {
-        os_wait_address(returned, before, left == held ? LOOK_LATER_NS : LOOK_AGAIN_NS);
+    if (missing(table) != 0) {
+        os_wait_address(returned, before, ns);
     }
 }
 
 haft_status haft_counted_close_wait(haft_counted *table)
 {
-    uint64_t held;
+    bool all_held;
 
     if (destroy_is_under_way(table)) {
         return HAFT_IN_USE;
     }
-    while (!close_once(table, &held)) {
-        await_return(table, held);
+    while (!close_once(table, &all_held)) {
+        await_return(table, all_held ? LOOK_LATER_NS : LOOK_AGAIN_NS);
     }
     return HAFT_OK;
 }
