@@ -22,7 +22,7 @@ import source
 TOOLS = pathlib.Path(__file__).resolve().parent
 PAGE, LISTED = "docs/memory-model.md", "tools/mutants/edges"
 SIDES = ("release", "acquire")
-FUNCTION = re.compile(r"^[^\n#]*?\b(\w+)\([^;{}]*\)\n\{\n.*?^\}", re.M | re.S)
+FUNCTION = re.compile(r"^[^\n#]*?\b(?!__attribute__)(\w+)\([^;{}]*\)\n\{\n.*?^\}", re.M | re.S)
 
 
 def _load(path, name):

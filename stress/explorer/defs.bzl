@@ -23,6 +23,8 @@ WRAPPED = ["-Wl,--wrap=" + function for function in [
     "os_sleep",
     "os_thread_join",
     "os_thread_start",
+    "os_wait_address",
+    "os_wake_address",
     "os_yield",
 ]]
 

@@ -12,11 +12,13 @@
 #include "concurrent/batches/batch.h"
 #include "concurrent/batches/tagged.h"
 #include "concurrent/clock/thread.h"
+#include "concurrent/counted/shards.h"
 #include "stress/edges.h"
 #include "stress/explorer/calls.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
+#include "stress/explorer/watch.h"
 #include "stress/ordered.h"
 #include <haft/detail/tsan.h>
 #include <stddef.h>
@@ -86,6 +88,23 @@ void hooked_release(void *token)
 void hooked_number_thread(void)
 {
     thread_number();
+    if (shards_thread == 0) {
+        shards_number_thread();
+    }
+}
+
+/* A step of the calling thread on that word; before it a signal may come. */
+static void step(const atomic_u64 *word)
+{
+    schedule_point();
+    void (*handle)(void) = signal_take();
+
+    if (handle != NULL) {
+        handle();
+    }
+    if (watch_is_released(word)) {
+        violation("the library uses memory that it has released");
+    }
 }
 
 static uint64_t newest(const atomic_u64 *word)
@@ -98,8 +117,9 @@ uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order wanted)
     const memory_order order = edge_order(edge, wanted);
 
     calls_note(false);
-    if (edge != HAFT_EDGE_OWN) { /* only this thread writes it: a switch here changes nothing */
-        schedule_point();
+    /* Only this thread and its signals write it: else a switch here changes nothing. */
+    if (edge != HAFT_EDGE_OWN || signal_is_awaited()) {
+        step(word);
     }
     if (has_history()) {
         void *token;
@@ -116,7 +136,7 @@ void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order w
     const memory_order order = edge_order(edge, wanted);
 
     calls_note(false);
-    schedule_point();
+    step(word);
     if (broken == BROKEN_FLOOR && edge == HAFT_EDGE_ONWARD) {
         return;
     }
@@ -152,7 +172,7 @@ bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desi
         haft_load(edge, word, memory_order_relaxed);
     }
     calls_note(true);
-    schedule_point();
+    step(word);
     if (broken == BROKEN_CLAIM && edge == HAFT_EDGE_PUBLISH && newest(word) == expected) {
         schedule_point();
         expected = newest(word);
@@ -180,7 +200,7 @@ uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
     const memory_order order = edge_order(edge, wanted);
 
     calls_note(true);
-    schedule_point();
+    step(word);
     if (has_history()) {
         const uint64_t before = newest(word);
 
@@ -195,7 +215,7 @@ uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_o
     const memory_order order = edge_order(edge, wanted);
 
     calls_note(true);
-    schedule_point();
+    step(word);
     if (has_history()) {
         const uint64_t before = newest(word);
 
@@ -219,7 +239,7 @@ static uint64_t fetch_add(atomic_u64 *word, uint64_t value, memory_order order)
 uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order wanted)
 {
     calls_note(true);
-    schedule_point();
+    step(word);
     const uint64_t before = fetch_add(word, value, edge_order(edge, wanted));
 
     return broken == BROKEN_TICKET && edge == HAFT_EDGE_TICKET ? before - 1 : before;

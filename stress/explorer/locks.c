@@ -4,13 +4,15 @@
  *
  * A thread waits in the scheduler until the call can go on without waiting; then the real call
  * is made, so that ThreadSanitizer sees the orders that it gives.  Conditions have no real call:
- * they give no order but their mutex's.  Time stands still between points: no wait times out.
+ * they give no order but their mutex's.  Time stands still between points: no wait times out, but
+ * that for an address if it is short.
  */
 #include "stress/explorer/locks.h"
 #include "lib/base/os.h"
 #include "stress/explorer/history.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/scheduler.h"
+#include <haft/detail/atomics.h>
 #include <stddef.h>
 
 #define MOST_OBJECTS 16
@@ -48,6 +50,8 @@ void __wrap_os_semaphore_post(struct os_semaphore *semaphore);
 void __wrap_os_yield(void);
 void __wrap_os_sleep(uint64_t ns);
 uint64_t __wrap_os_now_ns(void);
+void __wrap_os_wait_address(const void *word, uint64_t value, uint64_t ns);
+void __wrap_os_wake_address(const void *word);
 
 void locks_reset(void)
 {
@@ -218,6 +222,30 @@ void __wrap_os_semaphore_post(struct os_semaphore *semaphore)
     hand_over(object);
     object->posts++;
     __real_os_semaphore_post(semaphore);
+}
+
+/* --- addresses --- */
+
+#define LONG_NS UINT64_C(1000000000) /* what waits for less may time out at any moment */
+
+void __wrap_os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    struct object *object = object_at(word);
+    const struct wait wait = {object, object->rounds};
+
+    if (ns < LONG_NS) {
+        schedule_yield();
+    } else if ((uint32_t)atomic_load_explicit((const haft_atomic_u64 *)word,
+                                              memory_order_relaxed) == (uint32_t)value) {
+        schedule_block(was_woken, &wait);
+    }
+}
+
+/* The word itself may be gone. */
+void __wrap_os_wake_address(const void *word)
+{
+    schedule_point();
+    object_at(word)->rounds++;
 }
 
 /* --- time --- */

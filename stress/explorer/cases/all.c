@@ -50,6 +50,14 @@ extern const struct explored_case live_caller_case, alone_caller_case, live_qsbr
 extern const struct explored_case side_case, side_find_case, side_set_case, side_walk_case,
     side_recycled_case, side_opened_case, fork_side_case;
 
+/* counted tables */
+extern const struct explored_case counted_hold_case, counted_free_case, counted_release_case,
+    counted_again_case, counted_take_case, counted_copy_case, counted_copy_word_case,
+    counted_shard_case, counted_full_case, counted_full_one_case, counted_full_two_case,
+    counted_look_case, counted_queue_case, counted_chain_case, counted_signal_case,
+    counted_fork_case, counted_fork_queue_case, counted_close_case, counted_close_wait_case,
+    counted_close_queue_case;
+
 /* One a line. */
 /* clang-format off */
 const struct explored_case *const all_cases[] = {
@@ -163,6 +171,26 @@ const struct explored_case *const all_cases[] = {
     &side_recycled_case,
     &side_opened_case,
     &fork_side_case,
+    &counted_hold_case,
+    &counted_free_case,
+    &counted_release_case,
+    &counted_again_case,
+    &counted_take_case,
+    &counted_copy_case,
+    &counted_copy_word_case,
+    &counted_shard_case,
+    &counted_full_case,
+    &counted_full_one_case,
+    &counted_full_two_case,
+    &counted_look_case,
+    &counted_queue_case,
+    &counted_chain_case,
+    &counted_signal_case,
+    &counted_fork_case,
+    &counted_fork_queue_case,
+    &counted_close_case,
+    &counted_close_wait_case,
+    &counted_close_queue_case,
     NULL,
 };
 /* clang-format on */

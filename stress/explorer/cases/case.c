@@ -87,6 +87,11 @@ uint64_t add(shared_u64 *word, uint64_t value)
     return atomic_fetch_add_explicit(word, value, memory_order_relaxed);
 }
 
+void forget_times(void)
+{
+    view_clear(&stamped);
+}
+
 uint64_t stamp_time(void)
 {
     const uint64_t time = add(&stamps, 1);
@@ -130,7 +135,7 @@ void open_table(const struct table_wish *wish)
         .pins = wish->has_pins,
     };
 
-    view_clear(&stamped);
+    forget_times();
     require_status(haft_domain_open(&domain, &fixture.domain), HAFT_OK, "opening the domain");
     require_status(haft_table_open(fixture.domain, &table, &fixture.table), HAFT_OK,
                    "opening the table");

@@ -63,6 +63,9 @@ uint64_t add(shared_u64 *word, uint64_t value); /* the value before */
 /* Later than all times read before: its reader has seen what the readers of those had done. */
 uint64_t stamp_time(void);
 
+/* Before the first of a schedule; opening a table does so. */
+void forget_times(void);
+
 /* --- a domain and a table for each schedule --- */
 
 struct object {

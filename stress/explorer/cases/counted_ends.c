@@ -1,0 +1,397 @@
+/*
+ * Ends of counted objects: chains through two tables, signal handlers and forks at every step, and
+ * closing beside calls that are under way.
+ */
+#include "stress/explorer/cases/counted.h"
+#include "stress/explorer/watch.h"
+#include <stddef.h>
+
+static haft_id ids[4];
+
+static void open_with(haft_counted_options options, uint32_t objects, void (*also)(haft_id id))
+{
+    open_counted(options, also);
+    for (uint32_t i = 0; i < objects; i++) {
+        ids[i] = insert_surely();
+    }
+}
+
+/* --- counted_chain: an end leads to others, in this table and through another one --- */
+
+static haft_counted *other;
+static haft_id others[2];
+static _Thread_local uint32_t depth; /* of on_destroy: in this table, and in the other one */
+static _Thread_local uint32_t other_depth;
+static shared_u64 other_ends;
+
+/* 0 frees 1 and, in the other table, 0, which frees 2, which frees 1 there. */
+static void end_more(haft_id id)
+{
+    require(++depth == 1, "on_destroy runs inside on_destroy");
+    if (id.bits == ids[0].bits) {
+        free_counted(ids[1]);
+        haft_counted_free(other, others[0]);
+    } else if (id.bits == ids[2].bits) {
+        haft_counted_free(other, others[1]);
+    }
+    depth--;
+}
+
+static void end_other(void *object, haft_id id, void *arg)
+{
+    (void)object;
+    (void)arg;
+    require(++other_depth == 1, "on_destroy runs inside on_destroy");
+    add(&other_ends, 1);
+    if (id.bits == others[0].bits) {
+        free_counted(ids[2]);
+    }
+    other_depth--;
+}
+
+static void set_up_chain(void)
+{
+    const haft_counted_options options = {
+        .capacity = 2, .layout = {3, 5, 0, 0}, .on_destroy = end_other};
+
+    open_with((haft_counted_options){.capacity = 3}, 3, end_more);
+    require_status(haft_counted_open(&options, &other), HAFT_OK, "opening");
+    for (int i = 0; i < 2; i++) {
+        require_status(haft_counted_insert(other, NULL, &others[i]), HAFT_OK, "inserting");
+    }
+    poke(&other_ends, 0);
+}
+
+static void chain_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        if (free_counted(ids[0])) {
+            require(ends_of(ids[0]) == 1, "a free returns before the object has ended");
+        }
+    } else if (hold(ids[2])) {
+        free_counted(ids[1]);
+        let_go(ids[2]);
+    }
+    race_end();
+}
+
+static void tear_down_chain(void)
+{
+    require_all_ended();
+    require(peek(&other_ends) == 2, "an object of the other table has not ended");
+    require_status(haft_counted_close(other), HAFT_OK, "closing");
+    close_counted();
+}
+
+const struct explored_case counted_chain_case = {
+    .name = "counted_chain",
+    .invariant =
+        "what ends in an on_destroy ends after it, once, before the outermost call returns",
+    .threads = 2,
+    .set_up = set_up_chain,
+    .body = chain_body,
+    .tear_down = tear_down_chain,
+};
+
+/* --- counted_signal: a handler frees, releases and acquires at every step of an end --- */
+
+static void end_with_child(haft_id id)
+{
+    require(++depth == 1, "on_destroy runs inside on_destroy");
+    if (id.bits == ids[0].bits) {
+        free_counted(ids[1]);
+    }
+    depth--;
+}
+
+/* 2 is live, 3 freed and held. */
+static void end_others(void)
+{
+    if (hold(ids[0])) {
+        let_go(ids[0]);
+    }
+    free_counted(ids[2]);
+    let_go(ids[3]);
+}
+
+static void handle_signal(void)
+{
+    met();
+    end_others();
+}
+
+static void set_up_signal(void)
+{
+    open_with((haft_counted_options){.capacity = 4}, 4, end_with_child);
+    require(hold(ids[3]), "no hold");
+    free_counted(ids[3]);
+}
+
+/* Thread 1 is the signal. */
+static void signal_body(uint32_t thread)
+{
+    if (thread == 1) {
+        signal_raise();
+        return;
+    }
+    signal_handle(handle_signal);
+    free_counted(ids[0]);
+    require(ends_of(ids[0]) == 1 && ends_of(ids[1]) == 1, "a free returns before the end");
+    require(ends_of(ids[2]) == ends_of(ids[3]), "a handler's object is lost");
+    const haft_id id = insert_surely();
+
+    free_counted(id);
+    if (signal_handle(NULL)) {
+        end_others();
+    }
+    require_all_ended();
+}
+
+const struct explored_case counted_signal_case = {
+    .name = "counted_signal",
+    .invariant = "what a signal handler ends has ended when the call that it interrupts returns",
+    .threads = 2,
+    .set_up = set_up_signal,
+    .body = signal_body,
+    .tear_down = close_counted,
+};
+
+/* --- counted_fork: the child goes on with what calls that are cut off leave --- */
+
+#define FORKER 2
+
+static bool calls[2];       /* threads that are in a call, and may have a slot in their hand */
+static haft_id inserted[2]; /* by these threads */
+
+static void set_up_fork(void)
+{
+    open_with((haft_counted_options){.capacity = 4}, 3, NULL);
+    require(hold(ids[1]), "no hold");
+    inserted[0] = HAFT_NIL;
+    inserted[1] = HAFT_NIL;
+}
+
+static void set_up_fork_queue(void)
+{
+    open_with((haft_counted_options){.capacity = 3, .min_free = 1}, 3, NULL);
+    require(hold(ids[1]), "no hold");
+    inserted[0] = HAFT_NIL;
+    inserted[1] = HAFT_NIL;
+}
+
+static void act(uint32_t thread)
+{
+    calls[thread] = true;
+    free_counted(ids[thread]);
+    calls[thread] = false;
+    if (thread == 1) {
+        calls[1] = true;
+        let_go(ids[1]);
+        calls[1] = false;
+    }
+    calls[thread] = true;
+    insert_counted(&inserted[thread]);
+    calls[thread] = false;
+}
+
+static void look_at_nothing(void)
+{
+}
+
+/* An object that the others have left live, or freed and held; or none any more. */
+static void end_left(haft_id id)
+{
+    if (id.bits == 0) {
+        return;
+    }
+    const uint64_t before = ends_of(id);
+
+    forget_holders(id);
+    const bool is_freed = haft_counted_free(counted, id) == HAFT_OK;
+    const bool is_released = haft_counted_release(counted, id) == HAFT_OK;
+
+    require(ends_of(id) == before + (is_freed || is_released),
+            "an object that is left does not end");
+}
+
+/* Each slot that no call had is there. */
+static void go_on(void)
+{
+    const uint64_t calls_cut_off = (uint64_t)calls[0] + calls[1];
+    const uint64_t capacity = haft_counted_stats_get(counted).capacity;
+    uint64_t slots = 0;
+    haft_id id;
+
+    for (int i = 0; i < 3; i++) {
+        end_left(ids[i]);
+    }
+    end_left(inserted[0]);
+    end_left(inserted[1]);
+    while (slots < capacity && insert_counted(&id) == HAFT_OK) {
+        slots++;
+        require(hold(id), "the child's own object is not there");
+        let_go(id);
+    }
+    require(slots + calls_cut_off >= capacity, "the child has lost a slot that no call had");
+}
+
+static void fork_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == FORKER) {
+        fork_here(look_at_nothing);
+        go_on();
+    } else {
+        act(thread);
+        race_end();
+        end_before_fork();
+        return;
+    }
+    race_end();
+}
+
+/* Slots that are lost keep the table from being closed. */
+static void close_or_abandon(void)
+{
+    const haft_status status = haft_counted_close(counted);
+
+    require(status == HAFT_OK || status == HAFT_IN_USE, "closing is told something odd");
+    require(status == HAFT_OK || calls[0] || calls[1], "a table without calls is in use");
+    if (status != HAFT_OK) {
+        haft_counted_abandon(counted);
+    }
+    watch_forget();
+}
+
+const struct explored_case counted_fork_case = {
+    .name = "counted_fork",
+    .invariant = "a call that a fork cuts off costs the slots in its hand, and no more",
+    .threads = 3,
+    .set_up = set_up_fork,
+    .body = fork_body,
+    .tear_down = close_or_abandon,
+};
+
+const struct explored_case counted_fork_queue_case = {
+    .name = "counted_fork_queue",
+    .invariant = "the same with min_free",
+    .threads = 3,
+    .set_up = set_up_fork_queue,
+    .body = fork_body,
+    .tear_down = close_or_abandon,
+};
+
+/* --- counted_close: beside release, insertion, free, and the end of a reservation --- */
+
+static haft_id reserved;
+static bool is_closed;
+
+static void open_to_close(haft_counted_options options)
+{
+    open_with(options, 2, NULL);
+    require(hold(ids[0]), "no hold");
+    reserved = reserve_counted();
+    is_closed = false;
+}
+
+static void set_up_close(void)
+{
+    open_to_close((haft_counted_options){.capacity = 4});
+}
+
+static void set_up_close_queue(void)
+{
+    open_to_close((haft_counted_options){.capacity = 3, .min_free = 1});
+}
+
+/* A hold and a reservation, which the table counts, are given back last. */
+static void give_back(uint32_t thread)
+{
+    haft_id id;
+
+    if (thread == 1) {
+        const haft_status status = insert_counted(&id);
+
+        require(status == HAFT_OK || status == HAFT_CLOSED || status == HAFT_FULL,
+                "an insertion is told something odd");
+        free_counted(ids[1]);
+        let_go(ids[0]);
+    } else {
+        free_counted(ids[1]);
+        haft_counted_publish(counted, reserved);
+    }
+}
+
+static void close_wait_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_counted_close_wait(counted), HAFT_OK, "closing");
+    } else {
+        give_back(thread);
+    }
+    race_end();
+}
+
+static void tear_down_close_wait(void)
+{
+    require_all_ended();
+    watch_forget();
+}
+
+const struct explored_case counted_close_wait_case = {
+    .name = "counted_close_wait",
+    .invariant = "closing waits for all that is in use, and releases memory that no call touches",
+    .threads = 3,
+    .set_up = set_up_close,
+    .body = close_wait_body,
+    .tear_down = tear_down_close_wait,
+};
+
+const struct explored_case counted_close_queue_case = {
+    .name = "counted_close_queue",
+    .invariant = "the same with min_free",
+    .threads = 3,
+    .set_up = set_up_close_queue,
+    .body = close_wait_body,
+    .tear_down = tear_down_close_wait,
+};
+
+static void close_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        const haft_status status = haft_counted_close(counted);
+
+        require(status == HAFT_OK || status == HAFT_IN_USE, "closing is told something odd");
+        is_closed = status == HAFT_OK;
+    } else if (thread == 1) {
+        let_go(ids[0]);
+    } else {
+        abort_counted(reserved);
+    }
+    race_end();
+}
+
+static void tear_down_close(void)
+{
+    if (is_closed) {
+        tear_down_close_wait();
+    } else {
+        close_counted();
+    }
+}
+
+const struct explored_case counted_close_case = {
+    .name = "counted_close",
+    .invariant = "a table closes when nothing of it is in use, and may be closed again until then",
+    .threads = 3,
+    .set_up = set_up_close,
+    .body = close_body,
+    .tear_down = tear_down_close,
+};

@@ -1,0 +1,337 @@
+/*
+ * Free slots of counted tables: a slot in one place, HAFT_FULL only of a table that is.  White-box:
+ * threads change their shard, as if others went on with what they know; the second look at heads.
+ */
+#include "concurrent/counted/shards.h"
+#include "stress/explorer/cases/counted.h"
+#include "stress/explorer/scheduler.h"
+
+#define SLOTS 4 /* at most */
+
+static haft_id ids[SLOTS];
+static shared_u64 owners[8]; /* of each slot, by index: threads that may use it alone */
+
+static void fill(haft_counted_options options, uint32_t objects)
+{
+    open_plain(options);
+    for (uint32_t i = 0; i < objects; i++) {
+        ids[i] = insert_surely();
+    }
+    for (int i = 0; i < 8; i++) {
+        poke(&owners[i], 0);
+    }
+}
+
+/* --- counted_shard: slots go round between two threads with one shard --- */
+
+static shared_u64 *owner_of(haft_id id)
+{
+    return &owners[haft_id_index(haft_counted_layout(counted), id)];
+}
+
+static haft_id insert_alone(void)
+{
+    const haft_id id = insert_surely();
+
+    require(add(owner_of(id), 1) == 0, "two objects in one slot");
+    return id;
+}
+
+static void free_alone(haft_id id)
+{
+    require(add(owner_of(id), UINT64_MAX) == 1, "a slot has lost its object");
+    require(free_counted(id), "another thread has freed an object");
+}
+
+static void set_up_shard(void)
+{
+    fill((haft_counted_options){.capacity = 4}, 4);
+    for (int i = 1; i < 4; i++) {
+        require(free_counted(ids[i]), "no free");
+    }
+    poke(owner_of(ids[0]), 1);
+}
+
+static void shard_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        free_alone(insert_alone());
+    } else {
+        const haft_id own = insert_alone();
+        const haft_id other = insert_alone();
+
+        free_alone(own);
+        free_alone(other);
+    }
+    race_end();
+}
+
+static void shard_bodies(uint32_t thread)
+{
+    choose_shard(0);
+    if (thread == 0) {
+        shard_body(0);
+        return;
+    }
+    shard_body(1);
+    free_alone(ids[0]);
+}
+
+const struct explored_case counted_shard_case = {
+    .name = "counted_shard",
+    .invariant = "a slot goes from one thread to the next, with its last life over",
+    .threads = 2,
+    .set_up = set_up_shard,
+    .body = shard_bodies,
+    .tear_down = close_counted,
+};
+
+/* --- counted_full: of two slots one is free at each moment, and moves between the shards --- */
+
+static void set_up_full(void)
+{
+    fill((haft_counted_options){.capacity = 2}, 2);
+}
+
+static void full_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    require(free_counted(ids[thread]), "no free");
+    choose_shard(0);
+    const haft_id id = insert_surely();
+
+    require(free_counted(id), "no free");
+    race_end();
+}
+
+const struct explored_case counted_full_case = {
+    .name = "counted_full",
+    .invariant = "HAFT_FULL is never said where a slot was free all the time",
+    .threads = 2,
+    .set_up = set_up_full,
+    .body = full_body,
+    .tear_down = close_counted,
+};
+
+/* --- counted_look: the same, with the search in the middle of it --- */
+
+static void look_for_slot(void)
+{
+    uint64_t index;
+
+    choose_shard(1);
+    require_status(shards_take_surely(counted, &index), HAFT_OK, "a search with a slot free");
+    require(
+        shards_give(counted, index, counted_life(load_relaxed(OWN, counted_at(counted, index)))),
+        "a shard is closed");
+}
+
+/* The object moves from the first shard's slot to the second's and back; the other slot is free. */
+static void move_object(void)
+{
+    haft_id id = ids[0];
+
+    for (uint32_t shard = 1; shard != UINT32_MAX; shard--) {
+        choose_shard(shard);
+        require(free_counted(id), "no free");
+        choose_shard(!shard);
+        id = insert_surely();
+        schedule_yield();
+    }
+}
+
+static void set_up_look(void)
+{
+    fill((haft_counted_options){.capacity = 2}, 2);
+    choose_shard(0);
+    require(free_counted(ids[1]), "no free");
+}
+
+static void look_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        look_for_slot();
+    } else {
+        move_object();
+    }
+    race_end();
+}
+
+const struct explored_case counted_look_case = {
+    .name = "counted_look",
+    .invariant = "two looks that find all shards empty, and alike, were of a full table",
+    .threads = 2,
+    .set_up = set_up_look,
+    .body = look_body,
+    .tear_down = close_counted,
+};
+
+/* --- HAFT_FULL, where threads may fill the table --- */
+
+#define THREADS 3
+#define MOST_STAYS 4
+
+/* When a thread's object, or its call on the way to one, may have had a slot. */
+static struct stay {
+    shared_u64 begin, end; /* 0: it has not ended */
+} stays[THREADS][MOST_STAYS];
+static uint64_t capacity;
+static uint64_t min_free;
+static shared_u64 births; /* that have begun, without those that were refused */
+
+static uint64_t noted(shared_u64 *word)
+{
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static void note_time(shared_u64 *word)
+{
+    const uint64_t time = stamp_time();
+
+    atomic_store_explicit(word, time + 1, memory_order_relaxed);
+}
+
+static void set_up_stays(haft_counted_options options)
+{
+    capacity = options.capacity;
+    min_free = options.min_free;
+    atomic_store_explicit(&births, 0, memory_order_relaxed);
+    fill(options, 0);
+    for (int i = 0; i < THREADS * MOST_STAYS; i++) {
+        atomic_store_explicit(&stays[0][i].begin, 0, memory_order_relaxed);
+        atomic_store_explicit(&stays[0][i].end, 0, memory_order_relaxed);
+    }
+}
+
+static bool had_slot(uint32_t thread, uint64_t time)
+{
+    for (int i = 0; i < MOST_STAYS; i++) {
+        const uint64_t begin = noted(&stays[thread][i].begin);
+        const uint64_t end = noted(&stays[thread][i].end);
+
+        if (begin != 0 && begin <= time && (end == 0 || end > time)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether there was a time, from `begin` on, at which others may have had all slots. */
+static bool was_full(uint32_t thread, uint64_t begin)
+{
+    const uint64_t end = stamp_time() + 1;
+
+    for (uint64_t time = begin; time <= end; time++) {
+        uint64_t taken = 0;
+
+        for (uint32_t other = 0; other < THREADS; other++) {
+            taken += other != thread && had_slot(other, time);
+        }
+        if (taken >= capacity) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Between two lives of a slot lie min_free others. */
+static void require_rest(haft_id id)
+{
+    const uint64_t lives = haft_id_generation(haft_counted_layout(counted), id);
+
+    require(noted(&births) > (lives - 1) * (min_free + 1), "a slot is used again too soon");
+}
+
+/* An object for a while. */
+static void stay(uint32_t thread, uint32_t number)
+{
+    struct stay *own = &stays[thread][number];
+    haft_id id;
+
+    note_time(&own->begin);
+    atomic_fetch_add_explicit(&births, 1, memory_order_relaxed);
+    const haft_status status = insert_counted(&id);
+
+    if (status == HAFT_OK) {
+        require_rest(id);
+        require(add(owner_of(id), 1) == 0, "two objects in one slot");
+        free_alone(id);
+    } else {
+        atomic_fetch_sub_explicit(&births, 1, memory_order_relaxed);
+        require_status(status, HAFT_FULL, "inserting");
+        require(was_full(thread, noted(&own->begin)),
+                "HAFT_FULL, and a slot was free all the time");
+        met();
+    }
+    note_time(&own->end);
+}
+
+static void stay_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    for (uint32_t i = 0; i < 2; i++) {
+        stay(thread, i);
+    }
+    race_end();
+}
+
+/* No slot is lost. */
+static void tear_down_stays(void)
+{
+    haft_id id;
+
+    for (uint64_t i = 0; i < capacity; i++) {
+        ids[i] = insert_surely();
+    }
+    require_status(insert_counted(&id), HAFT_FULL, "inserting into a full table");
+    close_counted();
+}
+
+static void set_up_one(void)
+{
+    set_up_stays((haft_counted_options){.capacity = 1});
+}
+
+const struct explored_case counted_full_one_case = {
+    .name = "counted_full_one",
+    .invariant = "a table of one object is full while another thread has the slot, and never else",
+    .threads = 2,
+    .set_up = set_up_one,
+    .body = stay_body,
+    .tear_down = tear_down_stays,
+};
+
+static void set_up_two(void)
+{
+    set_up_stays((haft_counted_options){.capacity = 2});
+}
+
+const struct explored_case counted_full_two_case = {
+    .name = "counted_full_two",
+    .invariant =
+        "a table of two objects is full while two other threads have slots, and never else",
+    .threads = 3,
+    .set_up = set_up_two,
+    .body = stay_body,
+    .tear_down = tear_down_stays,
+};
+
+/* --- counted_queue: the same with min_free --- */
+
+static void set_up_queue(void)
+{
+    set_up_stays((haft_counted_options){.capacity = 1, .min_free = 1});
+}
+
+const struct explored_case counted_queue_case = {
+    .name = "counted_queue",
+    .invariant = "a slot rests until others have been used, and a table is full if it is",
+    .threads = 2,
+    .set_up = set_up_queue,
+    .body = stay_body,
+    .tear_down = tear_down_stays,
+};

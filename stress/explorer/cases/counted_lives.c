@@ -1,0 +1,242 @@
+/* One counted object, which threads hold, copy and end at once. */
+#include "stress/explorer/cases/counted.h"
+
+static haft_id first;
+static shared_u64 next;
+
+/* The first object, and whichever has come after it. */
+static void hold_both(void)
+{
+    if (hold(first)) {
+        let_go(first);
+    }
+    const haft_id id = told(&next);
+
+    if (id.bits != 0 && hold(id)) {
+        let_go(id);
+    }
+}
+
+static void insert_next(void)
+{
+    haft_id id;
+
+    insert_counted(&id);
+    tell(&next, id);
+}
+
+static void insert_first(void)
+{
+    first = insert_surely();
+    tell(&next, HAFT_NIL);
+}
+
+static void open_with_one(haft_counted_options options)
+{
+    options.capacity = 1;
+    open_counted(options, NULL);
+    insert_first();
+}
+
+/* --- counted_hold: acquire against free, the end, and the slot's next life --- */
+
+static void set_up_hold(void)
+{
+    open_with_one((haft_counted_options){0});
+}
+
+static void hold_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        hold_both();
+    } else if (thread == 1) {
+        free_counted(first);
+    } else {
+        if (hold(first)) {
+            let_go(first);
+        }
+        free_counted(first);
+        insert_next();
+    }
+    race_end();
+}
+
+const struct explored_case counted_hold_case = {
+    .name = "counted_hold",
+    .invariant = "one thread ends an object, once, and none while it is held",
+    .threads = 3,
+    .set_up = set_up_hold,
+    .body = hold_body,
+    .tear_down = close_counted,
+};
+
+static void set_up_free(void)
+{
+    open_plain((haft_counted_options){.capacity = 1});
+    insert_first();
+}
+
+const struct explored_case counted_free_case = {
+    .name = "counted_free",
+    .invariant = "a slot without on_destroy is free when its object ends, and not while it is held",
+    .threads = 3,
+    .set_up = set_up_free,
+    .body = hold_body,
+    .tear_down = close_counted,
+};
+
+/* --- counted_release: one release too many, also while the object ends, and after --- */
+
+static shared_u64 releases;
+
+static void set_up_release(void)
+{
+    open_with_one((haft_counted_options){0});
+    poke(&releases, 0);
+    require(haft_counted_acquire(counted, first) != NULL, "no hold");
+}
+
+/* The object has one holder, and two threads release it: the one that is told HAFT_OK was it. */
+static void release_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 2) {
+        free_counted(first);
+        insert_next();
+        if (told(&next).bits != 0 && hold(told(&next))) {
+            let_go(told(&next));
+        }
+    } else {
+        const haft_status status = haft_counted_release(counted, first);
+
+        require(status == HAFT_OK || status == HAFT_NOT_HELD, "a release is told something odd");
+        require(status != HAFT_OK || add(&releases, 1) == 0, "one hold is released twice");
+    }
+    race_end();
+}
+
+static void tear_down_release(void)
+{
+    require(peek(&releases) == 1, "a hold is not released");
+    close_counted();
+}
+
+const struct explored_case counted_release_case = {
+    .name = "counted_release",
+    .invariant = "a release too many changes nothing, in this life or the next",
+    .threads = 3,
+    .set_up = set_up_release,
+    .body = release_body,
+    .tear_down = tear_down_release,
+};
+
+/* --- counted_again: a holder holds once more, whether the object was freed or not --- */
+
+static void set_up_again(void)
+{
+    open_with_one((haft_counted_options){0});
+}
+
+static void again_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 1) {
+        free_counted(first);
+    } else if (hold(first)) {
+        hold_again(first);
+        let_go(first);
+        require(ends_of(first) == 0, "an object ends before its last release");
+        let_go(first);
+    }
+    race_end();
+}
+
+const struct explored_case counted_again_case = {
+    .name = "counted_again",
+    .invariant = "a holder holds an object once more, and it ends with the last release",
+    .threads = 2,
+    .set_up = set_up_again,
+    .body = again_body,
+    .tear_down = close_counted,
+};
+
+/* --- counted_take: the value goes out to one thread, and to none while it is held --- */
+
+static void take_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        take_counted(first);
+        insert_next();
+    } else if (thread == 1) {
+        hold_both();
+    } else {
+        free_counted(first);
+    }
+    race_end();
+}
+
+const struct explored_case counted_take_case = {
+    .name = "counted_take",
+    .invariant = "an object is taken by one thread, unheld and not destroyed, or freed by one",
+    .threads = 3,
+    .set_up = set_up_hold,
+    .body = take_body,
+    .tear_down = close_counted,
+};
+
+/* --- counted_copy: copies against free, wiping and the slot's next life --- */
+
+static void set_up_copy(void)
+{
+    open_with_one((haft_counted_options){.copies = true, .wipe = true});
+}
+
+static void set_up_copy_word(void)
+{
+    open_with_one((haft_counted_options){.copies = true, .object_size = sizeof(uint64_t)});
+}
+
+static void copy_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        copy_counted(first);
+        const haft_id id = told(&next);
+
+        require(id.bits == 0 || !copy_counted(first), "a dead object is copied");
+        if (id.bits != 0) {
+            copy_counted(id);
+        }
+    } else {
+        free_counted(first);
+        insert_next();
+        free_counted(told(&next));
+        insert_next();
+    }
+    race_end();
+}
+
+const struct explored_case counted_copy_case = {
+    .name = "counted_copy",
+    .invariant = "a copy has the words of one object, which was live",
+    .threads = 2,
+    .set_up = set_up_copy,
+    .body = copy_body,
+    .tear_down = close_counted,
+};
+
+const struct explored_case counted_copy_word_case = {
+    .name = "counted_copy_word",
+    .invariant = "a copy of 8 bytes is the object's, which was live",
+    .threads = 2,
+    .set_up = set_up_copy_word,
+    .body = copy_body,
+    .tear_down = close_counted,
+};
