@@ -11208,11 +11208,17 @@ static uint64_t haft__missing(const haft_counted *table)
     return (table->slot_count - accounted) & (UINT64_MAX >> haft__COUNTED_LOW_BITS);
 }
 
-/* Close the table if nothing of it is in use; else how many freed objects are still held. */
-static bool haft__close_once(haft_counted *table, uint64_t *haft__held)
+/*
+ * Close the table if nothing of it is in use; else whether all that is missing was held in the
+ * walk, so that a release returns each.  What is missing is counted before: a slot that a release
+ * returns in between does not stand for one that an insertion still has.
+ */
+static bool haft__close_once(haft_counted *table, bool *all_held)
 {
     haft__free_slots_close(table);
-    *haft__held = haft__free_live(table);
+    const uint64_t left = haft__missing(table);
+
+    *all_held = haft__free_live(table) == left;
     if (haft__missing(table) != 0) {
         return false;
     }
@@ -11222,34 +11228,33 @@ static bool haft__close_once(haft_counted *table, uint64_t *haft__held)
 
 haft_status haft_counted_close(haft_counted *table)
 {
-    uint64_t haft__held;
+    bool all_held;
 
-    return !haft__destroy_is_under_way(table) && haft__close_once(table, &haft__held) ? HAFT_OK : HAFT_IN_USE;
+    return !haft__destroy_is_under_way(table) && haft__close_once(table, &all_held) ? HAFT_OK : HAFT_IN_USE;
 }
 
-/* Until a slot is returned, or for a while: a short one if more than `held` slots are missing. */
-static void haft__await_return(haft_counted *table, uint64_t haft__held)
+/* Until a slot is returned, or for that long. */
+static void haft__await_return(haft_counted *table, uint64_t ns)
 {
     haft__atomic_u64 *returned = &table->block->returned.word;
     /* Acquire: what is missing is looked at below.  Weakened, a slot returned before the mark could
      * be missed, and none wakes for it. */
     const uint64_t before = haft__fetch_or_acq_rel(RETURN, returned, haft__RETURNED_IS_AWAITED);
-    const uint64_t left = haft__missing(table);
 
-    if (left != 0) {
-        haft__os_wait_address(returned, before, left == haft__held ? haft__LOOK_LATER_NS : haft__LOOK_AGAIN_NS);
+    if (haft__missing(table) != 0) {
+        haft__os_wait_address(returned, before, ns);
     }
 }
 
 haft_status haft_counted_close_wait(haft_counted *table)
 {
-    uint64_t haft__held;
+    bool all_held;
 
     if (haft__destroy_is_under_way(table)) {
         return HAFT_IN_USE;
     }
-    while (!haft__close_once(table, &haft__held)) {
-        haft__await_return(table, haft__held);
+    while (!haft__close_once(table, &all_held)) {
+        haft__await_return(table, all_held ? haft__LOOK_LATER_NS : haft__LOOK_AGAIN_NS);
     }
     return HAFT_OK;
 }
@@ -12216,17 +12221,21 @@ HAFT_INTERNAL void haft__queue_setup(haft_counted *table, uint64_t index)
 /*
  * The tail's slot, its word, and whether `tail` still was the tail when the word was read: then it
  * is that of the queue's last slot, or of the last but one.
+ *
+ * A word that is not FREE was written by a call that has the slot, and may be seen without the tail
+ * that this call saw: such a slot is out of the queue, whatever the tail below says.
  */
 static bool haft__read_last(haft_counted *table, uint64_t tail, haft__atomic_u64 **at, uint64_t *word)
 {
     *at = haft__counted_at(table, haft__counted_low(tail));
-    /* Weakened, the word could be one that the slot got outside of the queue, while the tail below
-     * is from before. */
+    /* Weakened, the word could be one that the slot got when it was given to the queue again, while
+     * the tail below is from before. */
     *word = haft__load_acquire(QUEUE, *at);
-    if (haft__load_relaxed(RETRY, haft__queue_tail(table)) != tail) {
+    if (haft__counted_state_of(*word) != haft__COUNTED_FREE ||
+        haft__load_relaxed(RETRY, haft__queue_tail(table)) != tail) {
         return false;
     }
-    assert(haft__counted_state_of(*word) == haft__COUNTED_FREE && haft__counted_low(*word) != haft__COUNTED_CLOSED);
+    assert(haft__counted_low(*word) != haft__COUNTED_CLOSED);
     return true;
 }
 
