@@ -258,7 +258,7 @@ static bool break_joints(haft_id id, void *object, void *arg)
 
 static void trim(struct subject *subject)
 {
-    uint64_t released;
+    uint64_t released = 0;
 
     note(subject, haft_local_trim(subject->local, &released));
     note(subject, released);

@@ -329,7 +329,11 @@ static void trim(struct play *play)
     const haft_status said = haft_local_trim(play->local, &bytes);
 
     tell(play, "trim: %s, %llu bytes", haft_status_name(said), (unsigned long long)bytes);
-    must_answer(said, is_loading ? HAFT_LOADING : HAFT_OK, "trim");
+    must_answer(said,
+                is_loading                              ? HAFT_LOADING
+                : play->model.wrapped && !play->closing ? HAFT_BAD_WRAP
+                                                        : HAFT_OK,
+                "trim");
     const bool is_due = play->model.counts[ENDING] > play->destroying;
     const uint64_t expected = is_loading || play->closing || is_due ? 0 : model_trim(&play->model);
 

@@ -197,10 +197,7 @@ static void run_trim(struct trim *trim)
     haft_table *table = trim->table;
 
     collect(trim);
-    /* Where generations began again, the highest is not the last. */
-    if (!table->slots.wrapped) {
-        release_chosen(trim);
-    }
+    release_chosen(trim);
     put_rest(trim);
     if (trim->runs.slots != 0) {
         released_push(table, trim->runs);
@@ -216,7 +213,9 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
     if (status != HAFT_OK) {
         return status;
     }
-    if (!table->slots.runs.stay) {
+    if (table->slots.wrapped) {
+        status = HAFT_BAD_WRAP; /* where generations begin again, the highest is not the last */
+    } else if (!table->slots.runs.stay) {
         status = prepare_trim(&trim);
         if (status == HAFT_OK) {
             run_trim(&trim);

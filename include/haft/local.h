@@ -334,14 +334,15 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  * of 4 KiB; where that takes more than 16 pages, it is the slots of about 16 pages.
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
- * with min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a
- * slot has wrapped, an id was restored or the table was shared; everything, if there are at most
- * 128 KiB of slots, or an on_destroy is still to come.
+ * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB of
+ * slots, or an on_destroy is still to come.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
  *             HAFT_NO_MEMORY   none for the page runs' generations, 16 bytes each
  *             HAFT_LOADING     before haft_local_load_end()
+ *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or the
+ *                              table was shared: no generation is higher than all before it
  * Progress  blocking (madvise).
  * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */

@@ -54,8 +54,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
  * range, that waits for its grace period, or that a worker holds back; page runs of which a part
- * was never used, and the first.  Everything, in tables with `wrap`, local ones before or not, and
- * in tables with at most 128 KiB of slots.  Batch descriptors stay too: about 4.5 bytes for each
+ * was never used, and the first.  Everything, in tables with at most 128 KiB of slots.  Batch descriptors stay too: about 4.5 bytes for each
  * slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
@@ -70,6 +69,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *           memory is released:
  *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ *             HAFT_BAD_WRAP     the table has `wrap`: no generation is higher than all before it
  *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.

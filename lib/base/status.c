@@ -96,7 +96,7 @@ static const struct {
     [HAFT_BAD_VALUE_ALIGNMENT] = {"HAFT_BAD_VALUE_ALIGNMENT",
                                   "value_alignment: a power of two, at most 4096"},
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
-                       "wrap: ids of the table repeat, and a side cannot tell their values apart"},
+                       "wrap: ids of the table repeat, so it has no sides and releases no memory"},
     [HAFT_BAD_ON_END] = {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
     [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",
                          "copies: objects of at most 64 bytes, which only an insertion writes"},

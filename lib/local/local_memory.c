@@ -191,7 +191,10 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
         return HAFT_LOADING;
     }
     /* Where generations begin again, the highest is not the last. */
-    if (local->mode == LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay &&
+    if (local->mode == LOCAL_OPEN && local->slots.wrapped) {
+        return HAFT_BAD_WRAP;
+    }
+    if (local->mode == LOCAL_OPEN && !local->slots.runs.stay &&
         local->ending == MARK_END) {
         const haft_status status = runs_prepare(&local->slots.runs, local->used);
 

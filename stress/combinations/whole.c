@@ -48,8 +48,8 @@ void step_trim(struct thread *thread, haft_worker *worker, const struct step *st
     if (!play.at_once && released != 0) {
         play.has_trimmed = true;
     }
-    require_that(released == 0 || !play.plan->options.wrap, "a table that wraps was trimmed");
-    require_that(status == HAFT_OK || (status == HAFT_BUSY && play.at_once) || lacks_memory(status),
+    require_that(status == (play.plan->options.wrap ? HAFT_BAD_WRAP : HAFT_OK) ||
+                     (status == HAFT_BUSY && play.at_once) || lacks_memory(status),
                  "haft_trim");
 }
 

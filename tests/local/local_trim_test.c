@@ -351,7 +351,7 @@ Test(trim, a_run_that_was_released_and_restored_to_is_released_again)
     haft_local_close(local);
 }
 
-Test(trim, of_a_table_that_has_wrapped_gives_nothing_back)
+Test(trim, of_a_table_that_has_wrapped_says_why_it_cannot)
 {
     const haft_local_options options = {
         .capacity = OBJECTS, .object_size = 24, .layout = {20, 2, 0, 0}, .wrap = true};
@@ -365,7 +365,10 @@ Test(trim, of_a_table_that_has_wrapped_gives_nothing_back)
         fill(local, ids);
         haft_local_clear(local);
     }
-    cr_expect(eq(u64, trim(local), 0));
+    uint64_t released = 42;
+
+    expect_status(haft_local_trim(local, &released), HAFT_BAD_WRAP);
+    cr_expect(eq(u64, released, 42));
     haft_local_close(local);
 }
 
