@@ -2833,7 +2833,7 @@ static const struct {
     [HAFT_BAD_VALUE_ALIGNMENT] = {"HAFT_BAD_VALUE_ALIGNMENT",
                                   "value_alignment: a power of two, at most 4096"},
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
-                       "wrap: ids of the table repeat, and a side cannot tell their values apart"},
+                       "wrap: ids of the table repeat, so it has no sides and releases no memory"},
     [HAFT_BAD_ON_END] = {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
     [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",
                          "copies: objects of at most 64 bytes, which only an insertion writes"},
@@ -7430,7 +7430,10 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
         return HAFT_LOADING;
     }
     /* Where generations begin again, the highest is not the last. */
-    if (local->mode == haft__LOCAL_OPEN && !local->slots.wrapped && !local->slots.runs.stay &&
+    if (local->mode == haft__LOCAL_OPEN && local->slots.wrapped) {
+        return HAFT_BAD_WRAP;
+    }
+    if (local->mode == haft__LOCAL_OPEN && !local->slots.runs.stay &&
         local->ending == haft__MARK_END) {
         const haft_status status = haft__runs_prepare(&local->slots.runs, local->used);
 
@@ -21783,10 +21786,7 @@ static void haft__run_trim(struct haft__trim *trim)
     haft_table *table = trim->table;
 
     haft__collect(trim);
-    /* Where generations began again, the highest is not the last. */
-    if (!table->slots.wrapped) {
-        haft__release_chosen(trim);
-    }
+    haft__release_chosen(trim);
     haft__put_rest(trim);
     if (trim->runs.slots != 0) {
         haft__released_push(table, trim->runs);
@@ -21802,7 +21802,9 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
     if (status != HAFT_OK) {
         return status;
     }
-    if (!table->slots.runs.stay) {
+    if (table->slots.wrapped) {
+        status = HAFT_BAD_WRAP; /* where generations begin again, the highest is not the last */
+    } else if (!table->slots.runs.stay) {
         status = haft__prepare_trim(&trim);
         if (status == HAFT_OK) {
             haft__run_trim(&trim);

@@ -64,26 +64,26 @@
  *     haft/table.h      1653  the handle table that all threads share, and its workers
  *     haft/counted.h    2103  the handle table for any thread: objects are held by counts
  *     haft/local.h      2448  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2855  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/packed.h     2856  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3200  visiting the live objects of a shared table
- *     haft/pin.h        3316  holding on to an object beyond a read section
- *     haft/share.h      3368  hand a local table over to all threads, and back
- *     haft/side.h       3485  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3728  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3201  visiting the live objects of a shared table
+ *     haft/pin.h        3317  holding on to an object beyond a read section
+ *     haft/share.h      3369  hand a local table over to all threads, and back
+ *     haft/side.h       3486  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3729  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3943  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3944  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4113  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4114  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    899  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4637  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4638  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4326  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5786  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4327  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5787  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5968  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5969  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       807  a grace period that the program brings: a foreign clock
  *
@@ -2765,14 +2765,15 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  * of 4 KiB; where that takes more than 16 pages, it is the slots of about 16 pages.
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
- * with min_free, those of the min_free slots freed last; everything in a table with `wrap`, once a
- * slot has wrapped, an id was restored or the table was shared; everything, if there are at most
- * 128 KiB of slots, or an on_destroy is still to come.
+ * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB of
+ * slots, or an on_destroy is still to come.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
  *             HAFT_NO_MEMORY   none for the page runs' generations, 16 bytes each
  *             HAFT_LOADING     before haft_local_load_end()
+ *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or the
+ *                              table was shared: no generation is higher than all before it
  * Progress  blocking (madvise).
  * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */
@@ -3987,8 +3988,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
  * range, that waits for its grace period, or that a worker holds back; page runs of which a part
- * was never used, and the first.  Everything, in tables with `wrap`, local ones before or not, and
- * in tables with at most 128 KiB of slots.  Batch descriptors stay too: about 4.5 bytes for each
+ * was never used, and the first.  Everything, in tables with at most 128 KiB of slots.  Batch descriptors stay too: about 4.5 bytes for each
  * slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
@@ -4003,6 +4003,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *           memory is released:
  *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ *             HAFT_BAD_WRAP     the table has `wrap`: no generation is higher than all before it
  *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.
