@@ -33,6 +33,9 @@
 extern "C" {
 #endif
 
+/* The word at an address of bytes. */
+#define HAFT_WORD(bytes) HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, bytes))
+
 typedef struct haft_view {
     char *base;      /* slot 0's word */
     uint64_t mask;   /* number of slots in address space, a power of two, less one */

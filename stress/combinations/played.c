@@ -5,7 +5,7 @@
 #include "stress/combinations/watch.h"
 #include <sys/mman.h>
 
-#define TIMES 400   /* or schedules, unless threads take turns */
+#define TIMES 400    /* or schedules, unless threads take turns */
 #define PATIENCE 300 /* seconds: less than Bazel has with a small test */
 
 extern const struct plan plan;

@@ -114,9 +114,6 @@ HAFT_ONLY_INLINE bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t e
 }
 #endif
 
-/* The word at an address of bytes. */
-#define HAFT_WORD(bytes) HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, bytes))
-
 /* The word's value. */
 #define haft_load_relaxed(reason, word) haft_load(reason, word, HAFT_ORDER(relaxed))
 
