@@ -352,11 +352,12 @@ HAFT_INTERNAL struct haft__given haft__given_to_measure(void);
 HAFT_INTERNAL void *haft__given_take(struct haft__given *given, uint64_t size, uint64_t alignment);
 
 /*
- * lib/base/asan.h - the only file that knows AddressSanitizer's poisoning.
+ * lib/base/asan.h - the only file that knows AddressSanitizer's poisoning, and memcheck's.
  *
  * Poisoned bytes may not be touched: the sanitizer reports an access.  It keeps a record for each
- * granule of 8 bytes, and a granule can only be poisoned from some byte on to its end.  Without
- * the sanitizer these functions do nothing.
+ * granule of 8 bytes, and a granule can only be poisoned from some byte on to its end.  In debug
+ * builds valgrind's memcheck is told the same where its header is there; whether the program runs
+ * under valgrind is known at run time.  Without either these functions do nothing.
  */
 
 #define haft__ASAN_GRANULE ((size_t)8)
@@ -369,6 +370,12 @@ HAFT_INTERNAL void *haft__given_take(struct haft__given *given, uint64_t size, u
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define HAFT_UNDER_ASAN 1
+#endif
+#endif
+
+#if !defined(HAFT_UNDER_ASAN) && !defined(NDEBUG) && defined(__has_include)
+#if __has_include(<valgrind/memcheck.h>)
+#define HAFT_FOR_MEMCHECK 1
 #endif
 #endif
 
@@ -391,6 +398,23 @@ static inline void haft__asan_unpoison(const void *memory, size_t size)
     if (__asan_region_is_poisoned((void *)(uintptr_t)memory, size) != NULL) {
         __asan_unpoison_memory_region(memory, size);
     }
+}
+#elif defined(HAFT_FOR_MEMCHECK)
+#include <valgrind/memcheck.h>
+
+static inline bool haft__asan_is_on(void)
+{
+    return RUNNING_ON_VALGRIND != 0;
+}
+
+static inline void haft__asan_poison(const void *memory, size_t size)
+{
+    (void)VALGRIND_MAKE_MEM_NOACCESS(memory, size);
+}
+
+static inline void haft__asan_unpoison(const void *memory, size_t size)
+{
+    (void)VALGRIND_MAKE_MEM_DEFINED(memory, size);
 }
 #else
 static inline bool haft__asan_is_on(void)

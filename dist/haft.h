@@ -59,7 +59,7 @@
  *   met first
  *     haft/id.h          150  the id: what names an object instead of a pointer
  *     haft/status.h      324  what haft's functions answer
- *     haft/view.h        555  resolving ids: what every table has in common
+ *     haft/view.h        552  resolving ids: what every table has in common
  *     haft/domain.h     1293  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1653  the handle table that all threads share, and its workers
  *     haft/counted.h    2103  the handle table for any thread: objects are held by counts
@@ -523,9 +523,6 @@ HAFT_ONLY_INLINE bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t e
     return HAFT_CAS(word, expected, desired, order);
 }
 
-/* The word at an address of bytes. */
-#define HAFT_WORD(bytes) HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, bytes))
-
 /* The word's value. */
 #define haft_load_relaxed(reason, word) haft_load(reason, word, HAFT_ORDER(relaxed))
 
@@ -571,6 +568,9 @@ HAFT_ONLY_INLINE bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, ui
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The word at an address of bytes. */
+#define HAFT_WORD(bytes) HAFT_CAST(const haft_atomic_u64 *, HAFT_CAST(const void *, bytes))
 
 typedef struct haft_view {
     char *base;      /* slot 0's word */
