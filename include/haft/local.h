@@ -151,7 +151,9 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index.  The caller
  * has closed its sides (haft/side.h); debug builds assert it.  Where on_destroy looks at a side:
- * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.
+ * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy
+ * frees objects of each other are all cleared before the first is closed: ids of a closed table may
+ * be passed to no call.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).

@@ -766,3 +766,54 @@ Test(local_run_last, a_run_ends_where_both_ways_meet)
     cr_expect(not(haft_run_next(&run, &id, &object)));
     haft_local_close(local);
 }
+
+/* --- tables that free objects of each other --- */
+
+static struct {
+    haft_local *tables[2];
+    int ended[2];
+} couple;
+
+/* The object is the id of one in the other table. */
+static void free_other(void *object, haft_id id, void *arg)
+{
+    const int own = arg == &couple.tables[1];
+
+    (void)id;
+    couple.ended[own]++;
+    haft_local_free(couple.tables[1 - own], *(const haft_id *)object); /* it may be gone */
+}
+
+static void open_couple(void)
+{
+    for (int i = 0; i < 2; i++) {
+        const haft_local_options options = {.capacity = OBJECTS,
+                                            .object_size = sizeof(haft_id),
+                                            .on_destroy = free_other,
+                                            .destroy_arg = &couple.tables[i]};
+
+        couple.ended[i] = 0;
+        assert_status(haft_local_open(&options, &couple.tables[i]), HAFT_OK);
+    }
+}
+
+Test(destroy, tables_that_free_objects_of_each_other_are_cleared_and_then_closed_in_any_order)
+{
+    for (int order = 0; order < 4; order++) {
+        haft_id id = HAFT_NIL;
+
+        open_couple();
+        for (int i = 0; i < 2 * OBJECTS; i++) { /* a chain through both */
+            const haft_id before = id;
+
+            must(haft_local_insert(couple.tables[i % 2], &before, &id) == HAFT_OK);
+        }
+        expect_status(haft_local_clear(couple.tables[order / 2]), HAFT_OK);
+        expect_status(haft_local_clear(couple.tables[1 - order / 2]), HAFT_OK);
+        cr_expect(haft_local_is_empty(couple.tables[0]) && haft_local_is_empty(couple.tables[1]));
+        haft_local_close(couple.tables[order % 2]);
+        haft_local_close(couple.tables[1 - order % 2]);
+        cr_expect(eq(int, couple.ended[0], OBJECTS));
+        cr_expect(eq(int, couple.ended[1], OBJECTS));
+    }
+}
