@@ -64,26 +64,26 @@
  *     haft/table.h      1653  the handle table that all threads share, and its workers
  *     haft/counted.h    2103  the handle table for any thread: objects are held by counts
  *     haft/local.h      2448  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2856  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/packed.h     2858  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3201  visiting the live objects of a shared table
- *     haft/pin.h        3317  holding on to an object beyond a read section
- *     haft/share.h      3369  hand a local table over to all threads, and back
- *     haft/side.h       3486  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3729  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3203  visiting the live objects of a shared table
+ *     haft/pin.h        3319  holding on to an object beyond a read section
+ *     haft/share.h      3371  hand a local table over to all threads, and back
+ *     haft/side.h       3488  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3731  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3944  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3946  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4114  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4116  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    899  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4638  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4640  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4327  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5787  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4329  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5789  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5969  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5971  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       807  a grace period that the program brings: a foreign clock
  *
@@ -2582,7 +2582,9 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index.  The caller
  * has closed its sides (haft/side.h); debug builds assert it.  Where on_destroy looks at a side:
- * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.
+ * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy
+ * frees objects of each other are all cleared before the first is closed: ids of a closed table may
+ * be passed to no call.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
