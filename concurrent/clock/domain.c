@@ -16,6 +16,7 @@
 #include "concurrent/clock/section_count.h"
 #include "concurrent/clock/tickets.h"
 #include "lib/base/given.h"
+#include "lib/base/os.h"
 #include "lib/base/sized.h"
 #include <assert.h>
 #include <string.h>
@@ -246,9 +247,15 @@ haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)
     if (domain_done(domain) >= ticket) {
         return HAFT_OK;
     }
-    const haft_status status = domain_check_process(domain);
+    haft_status status = domain_check_process(domain);
 
-    return status == HAFT_OK ? domain->clock->wait_for(domain, ticket) : status;
+    if (status == HAFT_OK) {
+        const int cancel = os_cancel_off(); /* a foreign clock's functions may be such points */
+
+        status = domain->clock->wait_for(domain, ticket);
+        os_cancel_restore(cancel);
+    }
+    return status;
 }
 
 haft_status domain_wait(haft_domain *domain)

@@ -12,6 +12,7 @@
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/measure.h"
 #include "concurrent/clock/tickets.h"
+#include "lib/base/os.h"
 #include "lib/base/text.h"
 #include <inttypes.h>
 
@@ -63,9 +64,12 @@ static void report(haft_domain *domain, uint64_t waited)
     stall.backlog = domain_backlog(domain);
     domain_blame(domain, &stall);
     if (domain->on_stall != NULL) {
+        const int cancel = os_cancel_off();
+
         callback_begin();
         domain->on_stall(&stall, domain->stall_arg);
         callback_end();
+        os_cancel_restore(cancel);
     } else {
         say(&stall);
     }

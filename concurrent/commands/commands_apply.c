@@ -10,6 +10,7 @@
 #include "concurrent/commands/state.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
+#include "lib/base/os.h"
 #include <assert.h>
 
 static void publish_created(haft_recorder *recorder, haft_worker *worker)
@@ -133,6 +134,8 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
         return status; /* on_reclaim may ask while the set is applied */
     }
     assert(!commands->applying && "a command's call may not apply");
+    const int cancel = os_cancel_off();
+
     roster_hand_over(commands->worker); /* the set may come from another thread */
     commands->applying = true;
     carry_out(commands, CALLER, &counted);
@@ -144,6 +147,7 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
     haft_worker_quiescent(commands->worker); /* its on_reclaim may look at payloads */
     reset_arenas(commands);
     commands->applying = false;
+    os_cancel_restore(cancel);
     if (applied != NULL) {
         *applied = counted;
     }

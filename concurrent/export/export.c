@@ -18,6 +18,7 @@
 #include "concurrent/clock/registry.h"
 #include "concurrent/export/export_file.h"
 #include "concurrent/export/export_text.h"
+#include "lib/base/os.h"
 #include "lib/base/sized.h"
 #include <stdlib.h>
 
@@ -184,9 +185,12 @@ haft_status haft_export_open_sized(const haft_export_options *options, size_t si
                                    haft_export **opened)
 {
     haft_export_options known;
-    const haft_status status = sized_take(&known, sizeof known, options, size);
+    const int cancel = os_cancel_off();
+    haft_status status = sized_take(&known, sizeof known, options, size);
 
-    return status == HAFT_OK ? open_export(&known, opened) : status;
+    status = status == HAFT_OK ? open_export(&known, opened) : status;
+    os_cancel_restore(cancel);
+    return status;
 }
 
 /* Not in the child of a fork: the lock and the thread are its parent's. */
@@ -212,10 +216,13 @@ haft_status haft_export_write(haft_export *opened)
     if (!is_mine(opened)) {
         return HAFT_NO_FILE;
     }
+    const int cancel = os_cancel_off();
+
     take_locks_to_write(opened);
     const haft_status status = write_file(opened);
 
     os_mutex_unlock(&opened->lock);
+    os_cancel_restore(cancel);
     return status;
 }
 
@@ -226,6 +233,8 @@ const char *haft_export_path(const haft_export *opened)
 
 void haft_export_close(haft_export *opened)
 {
+    const int cancel = os_cancel_off();
+
     if (is_mine(opened)) {
         os_mutex_lock(&opened->lock);
         opened->stopping = true;
@@ -240,4 +249,5 @@ void haft_export_close(haft_export *opened)
         export_file_forget(&opened->file);
     }
     free(opened);
+    os_cancel_restore(cancel);
 }

@@ -18,6 +18,7 @@
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
+#include "lib/base/os.h"
 #include "lib/slots/object.h"
 #include <stddef.h>
 
@@ -105,9 +106,11 @@ void reclaim_quietly(haft_worker *worker, struct batch *batch)
     }
 }
 
+/* Cancellation is off for the batch: for each object it would cost as much as the object. */
 static void call_back_for(haft_worker *worker, struct reclaim_call *call, struct batch *source)
 {
     struct batch *destination = shelf_empty_batch(worker);
+    const int cancel = os_cancel_off();
 
     taking = (struct taking){worker->table, destination, call};
     for (uint32_t i = 0; i < source->count; i++) {
@@ -116,6 +119,7 @@ static void call_back_for(haft_worker *worker, struct reclaim_call *call, struct
         }
     }
     taking.table = NULL;
+    os_cancel_restore(cancel);
     source->count = 0;
     shelf_give_batch(worker, source);
     shelf_ready(worker, destination);

@@ -8,6 +8,12 @@
  * Each header can be included alone and says in its first lines what it is for; README.md has them
  * by purpose.  C++ programs may take haft/haft.hpp instead.
  *
+ * Cancellation: no function is a cancellation point.  Waits, files and callbacks, allocators among
+ * them, run with cancellation disabled, and what pthread_cancel() asks for happens at the program's
+ * next cancellation point.  Not so in visitors (haft_scan, haft_local_for_each, ...) and in
+ * on_bad_access, where a thread may end: nothing is left open.  A thread that ends so keeps its
+ * workers open, as any other; and asynchronous cancellation must be off in all of haft.
+ *
  * Unless a function says otherwise:
  *
  * Returns   nothing, or what the first line says.

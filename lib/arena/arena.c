@@ -1,5 +1,6 @@
 /* haft_arena: allocation, marks, clean-up.  The struct and its blocks: lib/arena/state.h. */
 #include "lib/arena/arena_blocks.h"
+#include "lib/base/heap.h"
 #include "lib/base/sized.h"
 #include <assert.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static char *first_memory(const struct arena *arena, const haft_arena_options *o
     } else {
         bytes = RECORD + arena->block_size;
         first->size = bytes;
-        memory = arena->allocator.alloc(arena->allocator.context, bytes, HAFT_ARENA_ALIGNMENT);
+        memory = heap_take(&arena->allocator, bytes, HAFT_ARENA_ALIGNMENT);
     }
     if (memory != NULL) {
         first->base = memory + RECORD;
@@ -115,7 +116,7 @@ void haft_arena_close(haft_arena *head)
     haft_arena_trim(head);
     asan_unpoison(arena->first.base, (size_t)(arena->first.end - arena->first.base));
     if (size != 0) {
-        from.free(from.context, arena, size);
+        heap_give(&from, arena, size);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Where an arena's memory comes from, and where it is kept. */
 #include "lib/arena/arena_blocks.h"
+#include "lib/base/heap.h"
 #include <assert.h>
 
 /* In front of a block's bytes. */
@@ -9,8 +10,7 @@
 
 static struct block *block_open(struct arena *arena, size_t bytes)
 {
-    const haft_allocator *from = &arena->allocator;
-    struct block *block = from->alloc(from->context, HEADER + bytes, HAFT_ARENA_ALIGNMENT);
+    struct block *block = heap_take(&arena->allocator, HEADER + bytes, HAFT_ARENA_ALIGNMENT);
 
     if (block == NULL) {
         return NULL;
@@ -30,7 +30,7 @@ static void block_close(struct arena *arena, struct block *block)
 
     asan_unpoison(block->base, bytes);
     arena->capacity -= bytes;
-    arena->allocator.free(arena->allocator.context, block, block->size);
+    heap_give(&arena->allocator, block, block->size);
 }
 
 /* Where the bytes would lie in an empty block; NULL if it is too small. */

@@ -1,5 +1,6 @@
 /* Memory from the program's allocator, or from malloc. */
 #include "lib/base/heap.h"
+#include "lib/base/os.h"
 #include <string.h>
 
 haft_allocator heap_of(const haft_allocator *allocator)
@@ -9,7 +10,11 @@ haft_allocator heap_of(const haft_allocator *allocator)
 
 void *heap_take(const haft_allocator *heap, size_t size, size_t alignment)
 {
-    return heap->alloc(heap->context, size, alignment);
+    const int cancel = os_cancel_off();
+    void *block = heap->alloc(heap->context, size, alignment);
+
+    os_cancel_restore(cancel);
+    return block;
 }
 
 void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment)
@@ -22,7 +27,10 @@ void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment)
 void heap_give(const haft_allocator *heap, void *block, size_t size)
 {
     if (block != NULL) {
+        const int cancel = os_cancel_off();
+
         heap->free(heap->context, block, size);
+        os_cancel_restore(cancel);
     }
 }
 

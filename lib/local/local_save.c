@@ -6,6 +6,7 @@
  * builds has, are 0: loading finds them.
  */
 #include "lib/local/local_image.h"
+#include "lib/base/os.h"
 #include "lib/slots/image_file.h"
 #include <string.h>
 
@@ -118,7 +119,7 @@ static haft_status write_image(struct image_file *image_file, const haft_local *
     return status == HAFT_OK ? write_objects(image_file, &slots) : status;
 }
 
-haft_status haft_local_save(const haft_local *local, haft_file *file)
+static haft_status save_local(const haft_local *local, haft_file *file)
 {
     struct image_file image_file;
     haft_status status = local_check_moment(local);
@@ -130,6 +131,15 @@ haft_status haft_local_save(const haft_local *local, haft_file *file)
         status = write_image(&image_file, local);
         image_file_close(&image_file);
     }
+    return status;
+}
+
+haft_status haft_local_save(const haft_local *local, haft_file *file)
+{
+    const int cancel = os_cancel_off();
+    const haft_status status = save_local(local, file);
+
+    os_cancel_restore(cancel);
     return status;
 }
 
@@ -385,7 +395,7 @@ static haft_status read_image(struct loading *loading)
     return status == HAFT_OK ? read_objects(loading) : status;
 }
 
-haft_status haft_local_load(haft_local *local, haft_file *file)
+static haft_status load_local(haft_local *local, haft_file *file)
 {
     struct loading loading = {.local = local};
     haft_status status = local_check_moment(local);
@@ -411,5 +421,14 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
                   (size_t)loading.image.parts[part].bytes + 1);
     }
     image_file_close(&loading.file);
+    return status;
+}
+
+haft_status haft_local_load(haft_local *local, haft_file *file)
+{
+    const int cancel = os_cancel_off();
+    const haft_status status = load_local(local, file);
+
+    os_cancel_restore(cancel);
     return status;
 }

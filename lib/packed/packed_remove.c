@@ -8,6 +8,7 @@
  *   OWN   no thread changes the table while others read it
  */
 #include "lib/packed/packed_remove.h"
+#include "lib/base/os.h"
 #include "lib/packed/state.h"
 #include "lib/slots/diagnose.h"
 
@@ -27,9 +28,12 @@ static void end_object(struct haft_packed *packed, uint64_t index)
                   was_last ? word_with_index(format, next, MARK_EXHAUSTED) : next);
     packed->ids[slot->position] = nil;
     if (packed->on_destroy != NULL) {
+        const int cancel = os_cancel_off();
+
         packed->in_callback = true;
         packed->on_destroy(packed_object(packed, slot->position), id, packed->destroy_arg);
         packed->in_callback = false;
+        os_cancel_restore(cancel);
     }
 }
 

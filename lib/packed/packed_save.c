@@ -5,6 +5,7 @@
  * in order of the kills, and the objects in order of position.
  */
 #include "lib/packed/packed_image.h"
+#include "lib/base/os.h"
 #include "lib/slots/image_file.h"
 
 static const char *const number_texts[] = {
@@ -63,7 +64,7 @@ static haft_status write_packed(struct image_file *image_file, const haft_packed
     return status == HAFT_OK ? write_positions(image_file, packed) : status;
 }
 
-haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
+static haft_status save_packed(const haft_packed *packed, haft_file *file)
 {
     struct image_file image_file;
     haft_status status = packed_check_moment(packed);
@@ -75,6 +76,15 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
         status = write_packed(&image_file, packed);
         image_file_close(&image_file);
     }
+    return status;
+}
+
+haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
+{
+    const int cancel = os_cancel_off();
+    const haft_status status = save_packed(packed, file);
+
+    os_cancel_restore(cancel);
     return status;
 }
 
@@ -262,7 +272,7 @@ static haft_status read_packed(struct packed_loading *loading)
     return status;
 }
 
-haft_status haft_packed_load(haft_packed *packed, haft_file *file)
+static haft_status load_packed(haft_packed *packed, haft_file *file)
 {
     struct packed_loading loading = {.packed = packed};
     haft_status status = packed_check_moment(packed);
@@ -286,5 +296,14 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file)
                   (size_t)loading.image.parts[part].bytes + 1);
     }
     image_file_close(&loading.file);
+    return status;
+}
+
+haft_status haft_packed_load(haft_packed *packed, haft_file *file)
+{
+    const int cancel = os_cancel_off();
+    const haft_status status = load_packed(packed, file);
+
+    os_cancel_restore(cancel);
     return status;
 }

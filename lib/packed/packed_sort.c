@@ -6,6 +6,7 @@
  * array of positions, moving in cycles the memory of one object: both are there before the first
  * object moves, so nothing can fail half-way.
  */
+#include "lib/base/os.h"
 #include "lib/packed/state.h"
 #include "lib/slots/diagnose.h"
 
@@ -118,10 +119,12 @@ haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
         .order = packed->order,
         .left = packed->order + count,
     };
+    const int cancel = os_cancel_off();
 
     packed->in_callback = true;
     sort(&sorting, count);
     packed->in_callback = false;
+    os_cancel_restore(cancel);
     return move_all(packed, count);
 }
 

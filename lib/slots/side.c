@@ -12,6 +12,7 @@
  *   ONWARD   how far entries were set
  */
 #include "lib/slots/side.h"
+#include "lib/base/os.h"
 #include "lib/slots/diagnose.h"
 #include <assert.h>
 #include <string.h>
@@ -154,8 +155,11 @@ haft_entries haft_side_entries(const haft_side *side)
 static void end_value(const haft_side *side, atomic_u64 *entry, uint64_t word)
 {
     if (side->on_end != NULL) {
+        const int cancel = os_cancel_off();
+
         store_relaxed(OWN, entry, word_with_index(&side->slots->format, word, MARK_RESERVED));
         side->on_end(entry + 1, (haft_id){word}, side->end_arg);
+        os_cancel_restore(cancel);
     }
     store_relaxed(OWN, entry, 0);
 }

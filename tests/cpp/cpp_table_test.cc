@@ -560,3 +560,61 @@ Test(cpp_table, many_are_resolved_and_freed_as_one_by_one)
     expect_status(statuses[51], HAFT_OK);
     cr_expect_eq(worker->free_many(ids.data(), 100), 0);
 }
+
+/* --- a thread that is cancelled --- */
+
+namespace
+{
+
+/* Its destructor is a cancellation point; a thread that ended there would end the program. */
+struct interruptible {
+    explicit interruptible(uint64_t) noexcept {}
+    ~interruptible()
+    {
+        pthread_testcancel();
+        destroyed++;
+    }
+
+    static inline int destroyed;
+};
+
+void *use_cancelled(void *arg)
+{
+    pthread_cancel(pthread_self());
+    {
+        const haft::domain domain = callers();
+
+        const haft::registered_thread registered(domain);
+        auto all = opened<haft::table<interruptible>>(domain);
+        auto worker = all.open_worker();
+
+        cr_assert(worker->free(*worker->emplace(1)) == HAFT_OK);
+        cr_assert(worker->emplace(2));
+        cr_assert(worker->flush() == HAFT_OK);
+        cr_assert(domain.wait() == HAFT_OK);
+    }
+    {
+        auto local = haft::local<interruptible>::open(10);
+
+        cr_assert(local->free(*local->emplace(3)) == HAFT_OK);
+        cr_assert(local->emplace(4));
+    }
+    *static_cast<bool *>(arg) = true;
+    pthread_testcancel();
+    return nullptr;
+}
+
+} // namespace
+
+Test(cpp_table, a_cancelled_thread_ends_behind_all_calls)
+{
+    bool came_back = false;
+    pthread_t thread;
+    void *end = nullptr;
+
+    cr_assert(pthread_create(&thread, nullptr, use_cancelled, &came_back) == 0);
+    cr_assert(pthread_join(thread, &end) == 0);
+    cr_expect(came_back);
+    cr_expect(end == PTHREAD_CANCELED);
+    cr_expect(interruptible::destroyed >= 4);
+}
