@@ -522,7 +522,11 @@ HAFT_INTERNAL haft_allocator haft__heap_of(const haft_allocator *allocator)
 
 HAFT_INTERNAL void *haft__heap_take(const haft_allocator *heap, size_t size, size_t alignment)
 {
-    return heap->alloc(heap->context, size, alignment);
+    const int cancel = haft__os_cancel_off();
+    void *block = heap->alloc(heap->context, size, alignment);
+
+    haft__os_cancel_restore(cancel);
+    return block;
 }
 
 HAFT_INTERNAL void *haft__heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment)
@@ -535,7 +539,10 @@ HAFT_INTERNAL void *haft__heap_take_zero(const haft_allocator *heap, size_t size
 HAFT_INTERNAL void haft__heap_give(const haft_allocator *heap, void *block, size_t size)
 {
     if (block != NULL) {
+        const int cancel = haft__os_cancel_off();
+
         heap->free(heap->context, block, size);
+        haft__os_cancel_restore(cancel);
     }
 }
 
@@ -5322,8 +5329,11 @@ haft_entries haft_side_entries(const haft_side *side)
 static void haft__end_value(const haft_side *side, haft__atomic_u64 *entry, uint64_t word)
 {
     if (side->on_end != NULL) {
+        const int cancel = haft__os_cancel_off();
+
         haft__store_relaxed(OWN, entry, haft__word_with_index(&side->slots->format, word, haft__MARK_RESERVED));
         side->on_end(entry + 1, (haft_id){word}, side->end_arg);
+        haft__os_cancel_restore(cancel);
     }
     haft__store_relaxed(OWN, entry, 0);
 }
@@ -7814,7 +7824,7 @@ static haft_status haft__write_image(struct haft__image_file *image_file, const 
     return status == HAFT_OK ? haft__write_objects(image_file, &slots) : status;
 }
 
-haft_status haft_local_save(const haft_local *local, haft_file *file)
+static haft_status haft__save_local(const haft_local *local, haft_file *file)
 {
     struct haft__image_file image_file;
     haft_status status = haft__local_check_moment(local);
@@ -7826,6 +7836,15 @@ haft_status haft_local_save(const haft_local *local, haft_file *file)
         status = haft__write_image(&image_file, local);
         haft__image_file_close(&image_file);
     }
+    return status;
+}
+
+haft_status haft_local_save(const haft_local *local, haft_file *file)
+{
+    const int cancel = haft__os_cancel_off();
+    const haft_status status = haft__save_local(local, file);
+
+    haft__os_cancel_restore(cancel);
     return status;
 }
 
@@ -8081,7 +8100,7 @@ static haft_status haft__read_image(struct haft__loading *loading)
     return status == HAFT_OK ? haft__read_objects(loading) : status;
 }
 
-haft_status haft_local_load(haft_local *local, haft_file *file)
+static haft_status haft__load_local(haft_local *local, haft_file *file)
 {
     struct haft__loading loading = {.local = local};
     haft_status status = haft__local_check_moment(local);
@@ -8107,6 +8126,15 @@ haft_status haft_local_load(haft_local *local, haft_file *file)
                   (size_t)loading.image.parts[part].bytes + 1);
     }
     haft__image_file_close(&loading.file);
+    return status;
+}
+
+haft_status haft_local_load(haft_local *local, haft_file *file)
+{
+    const int cancel = haft__os_cancel_off();
+    const haft_status status = haft__load_local(local, file);
+
+    haft__os_cancel_restore(cancel);
     return status;
 }
 
@@ -8948,9 +8976,12 @@ static void haft__end_object(struct haft_packed *packed, uint64_t index)
                   was_last ? haft__word_with_index(format, next, haft__MARK_EXHAUSTED) : next);
     packed->ids[slot->position] = nil;
     if (packed->on_destroy != NULL) {
+        const int cancel = haft__os_cancel_off();
+
         packed->in_callback = true;
         packed->on_destroy(haft__packed_object(packed, slot->position), id, packed->destroy_arg);
         packed->in_callback = false;
+        haft__os_cancel_restore(cancel);
     }
 }
 
@@ -9236,7 +9267,7 @@ static haft_status haft__write_packed(struct haft__image_file *image_file, const
     return status == HAFT_OK ? haft__write_positions(image_file, packed) : status;
 }
 
-haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
+static haft_status haft__save_packed(const haft_packed *packed, haft_file *file)
 {
     struct haft__image_file image_file;
     haft_status status = haft__packed_check_moment(packed);
@@ -9248,6 +9279,15 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
         status = haft__write_packed(&image_file, packed);
         haft__image_file_close(&image_file);
     }
+    return status;
+}
+
+haft_status haft_packed_save(const haft_packed *packed, haft_file *file)
+{
+    const int cancel = haft__os_cancel_off();
+    const haft_status status = haft__save_packed(packed, file);
+
+    haft__os_cancel_restore(cancel);
     return status;
 }
 
@@ -9435,7 +9475,7 @@ static haft_status haft__read_packed(struct haft__packed_loading *loading)
     return status;
 }
 
-haft_status haft_packed_load(haft_packed *packed, haft_file *file)
+static haft_status haft__load_packed(haft_packed *packed, haft_file *file)
 {
     struct haft__packed_loading loading = {.packed = packed};
     haft_status status = haft__packed_check_moment(packed);
@@ -9459,6 +9499,15 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file)
                   (size_t)loading.image.parts[part].bytes + 1);
     }
     haft__image_file_close(&loading.file);
+    return status;
+}
+
+haft_status haft_packed_load(haft_packed *packed, haft_file *file)
+{
+    const int cancel = haft__os_cancel_off();
+    const haft_status status = haft__load_packed(packed, file);
+
+    haft__os_cancel_restore(cancel);
     return status;
 }
 
@@ -9648,10 +9697,12 @@ haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
         .order = packed->order,
         .left = packed->order + count,
     };
+    const int cancel = haft__os_cancel_off();
 
     packed->in_callback = true;
     haft__sort(&sorting, count);
     packed->in_callback = false;
+    haft__os_cancel_restore(cancel);
     return haft__move_all(packed, count);
 }
 
@@ -9910,7 +9961,7 @@ static char *haft__first_memory(const struct haft__arena *arena, const haft_aren
     } else {
         bytes = haft__RECORD + arena->block_size;
         first->size = bytes;
-        memory = arena->allocator.alloc(arena->allocator.context, bytes, HAFT_ARENA_ALIGNMENT);
+        memory = haft__heap_take(&arena->allocator, bytes, HAFT_ARENA_ALIGNMENT);
     }
     if (memory != NULL) {
         first->base = memory + haft__RECORD;
@@ -9961,7 +10012,7 @@ void haft_arena_close(haft_arena *head)
     haft_arena_trim(head);
     haft__asan_unpoison(arena->first.base, (size_t)(arena->first.end - arena->first.base));
     if (size != 0) {
-        from.free(from.context, arena, size);
+        haft__heap_give(&from, arena, size);
     }
 }
 
@@ -10268,8 +10319,7 @@ haft_allocator haft_arena_allocator(haft_arena *arena)
 
 static struct haft__block *haft__block_open(struct haft__arena *arena, size_t bytes)
 {
-    const haft_allocator *from = &arena->allocator;
-    struct haft__block *block = from->alloc(from->context, haft__HEADER + bytes, HAFT_ARENA_ALIGNMENT);
+    struct haft__block *block = haft__heap_take(&arena->allocator, haft__HEADER + bytes, HAFT_ARENA_ALIGNMENT);
 
     if (block == NULL) {
         return NULL;
@@ -10289,7 +10339,7 @@ static void haft__block_close(struct haft__arena *arena, struct haft__block *blo
 
     haft__asan_unpoison(block->base, bytes);
     arena->capacity -= bytes;
-    arena->allocator.free(arena->allocator.context, block, block->size);
+    haft__heap_give(&arena->allocator, block, block->size);
 }
 
 /* Where the bytes would lie in an empty block; NULL if it is too small. */
@@ -15037,9 +15087,15 @@ HAFT_INTERNAL haft_status haft__domain_wait_for(haft_domain *domain, uint64_t ti
     if (haft__domain_done(domain) >= ticket) {
         return HAFT_OK;
     }
-    const haft_status status = haft__domain_check_process(domain);
+    haft_status status = haft__domain_check_process(domain);
 
-    return status == HAFT_OK ? domain->clock->wait_for(domain, ticket) : status;
+    if (status == HAFT_OK) {
+        const int cancel = haft__os_cancel_off(); /* a foreign clock's functions may be such points */
+
+        status = domain->clock->wait_for(domain, ticket);
+        haft__os_cancel_restore(cancel);
+    }
+    return status;
 }
 
 HAFT_INTERNAL haft_status haft__domain_wait(haft_domain *domain)
@@ -15501,9 +15557,12 @@ static void haft__report(haft_domain *domain, uint64_t waited)
     stall.backlog = haft__domain_backlog(domain);
     haft__domain_blame(domain, &stall);
     if (domain->on_stall != NULL) {
+        const int cancel = haft__os_cancel_off();
+
         haft__callback_begin();
         domain->on_stall(&stall, domain->stall_arg);
         haft__callback_end();
+        haft__os_cancel_restore(cancel);
     } else {
         haft__say(&stall);
     }
@@ -17475,9 +17534,11 @@ HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch
     }
 }
 
+/* Cancellation is off for the batch: for each object it would cost as much as the object. */
 static void haft__call_back_for(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source)
 {
     struct haft__batch *destination = haft__shelf_empty_batch(worker);
+    const int cancel = haft__os_cancel_off();
 
     haft__taking = (struct haft__taking){worker->table, destination, call};
     for (uint32_t i = 0; i < source->count; i++) {
@@ -17486,6 +17547,7 @@ static void haft__call_back_for(haft_worker *worker, struct haft__reclaim_call *
         }
     }
     haft__taking.table = NULL;
+    haft__os_cancel_restore(cancel);
     source->count = 0;
     haft__shelf_give_batch(worker, source);
     haft__shelf_ready(worker, destination);
@@ -22447,6 +22509,8 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
         return status; /* on_reclaim may ask while the set is applied */
     }
     assert(!commands->applying && "a command's call may not apply");
+    const int cancel = haft__os_cancel_off();
+
     haft__roster_hand_over(commands->worker); /* the set may come from another thread */
     commands->applying = true;
     haft__carry_out(commands, haft__CALLER, &counted);
@@ -22458,6 +22522,7 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
     haft_worker_quiescent(commands->worker); /* its on_reclaim may look at payloads */
     haft__reset_arenas(commands);
     commands->applying = false;
+    haft__os_cancel_restore(cancel);
     if (applied != NULL) {
         *applied = counted;
     }
@@ -22800,9 +22865,12 @@ haft_status haft_export_open_sized(const haft_export_options *options, size_t si
                                    haft_export **opened)
 {
     haft_export_options known;
-    const haft_status status = haft__sized_take(&known, sizeof known, options, size);
+    const int cancel = haft__os_cancel_off();
+    haft_status status = haft__sized_take(&known, sizeof known, options, size);
 
-    return status == HAFT_OK ? haft__open_export(&known, opened) : status;
+    status = status == HAFT_OK ? haft__open_export(&known, opened) : status;
+    haft__os_cancel_restore(cancel);
+    return status;
 }
 
 /* Not in the child of a fork: the lock and the thread are its parent's. */
@@ -22828,10 +22896,13 @@ haft_status haft_export_write(haft_export *opened)
     if (!haft__is_mine(opened)) {
         return HAFT_NO_FILE;
     }
+    const int cancel = haft__os_cancel_off();
+
     haft__take_locks_to_write(opened);
     const haft_status status = haft__write_file(opened);
 
     haft__os_mutex_unlock(&opened->lock);
+    haft__os_cancel_restore(cancel);
     return status;
 }
 
@@ -22842,6 +22913,8 @@ const char *haft_export_path(const haft_export *opened)
 
 void haft_export_close(haft_export *opened)
 {
+    const int cancel = haft__os_cancel_off();
+
     if (haft__is_mine(opened)) {
         haft__os_mutex_lock(&opened->lock);
         opened->stopping = true;
@@ -22856,6 +22929,7 @@ void haft_export_close(haft_export *opened)
         haft__export_file_forget(&opened->file);
     }
     free(opened);
+    haft__os_cancel_restore(cancel);
 }
 #endif /* HAFT_WITHOUT_EXPORT */
 

@@ -57,39 +57,45 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h          150  the id: what names an object instead of a pointer
- *     haft/status.h      324  what haft's functions answer
- *     haft/view.h        552  resolving ids: what every table has in common
- *     haft/domain.h     1293  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1653  the handle table that all threads share, and its workers
- *     haft/counted.h    2103  the handle table for any thread: objects are held by counts
- *     haft/local.h      2448  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2858  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/id.h          156  the id: what names an object instead of a pointer
+ *     haft/status.h      330  what haft's functions answer
+ *     haft/view.h        558  resolving ids: what every table has in common
+ *     haft/domain.h     1299  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1659  the handle table that all threads share, and its workers
+ *     haft/counted.h    2109  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2454  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2864  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3203  visiting the live objects of a shared table
- *     haft/pin.h        3319  holding on to an object beyond a read section
- *     haft/share.h      3371  hand a local table over to all threads, and back
- *     haft/side.h       3488  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3731  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3209  visiting the live objects of a shared table
+ *     haft/pin.h        3325  holding on to an object beyond a read section
+ *     haft/share.h      3377  hand a local table over to all threads, and back
+ *     haft/side.h       3494  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3737  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3946  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3952  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4116  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4122  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    899  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4640  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    905  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4646  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4329  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5789  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4335  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5795  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5971  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5977  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       807  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       813  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
  * the library does not know are refused (HAFT_UNKNOWN_OPTION) unless they are 0.
+ *
+ * Cancellation: no function is a cancellation point.  Waits, files and callbacks, allocators among
+ * them, run with cancellation disabled, and what pthread_cancel() asks for happens at the program's
+ * next cancellation point.  Not so in visitors (haft_scan, haft_local_for_each, ...) and in
+ * on_bad_access, where a thread may end: nothing is left open.  A thread that ends so keeps its
+ * workers open, as any other; and asynchronous cancellation must be off in all of haft.
  *
  * Unless a section or a function says otherwise:
  *
