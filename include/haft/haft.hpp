@@ -21,6 +21,7 @@
  * Programs include this header alone.  What there is, in haft/detail/:
  *
  *   table.hpp, worker.hpp   haft::table<T>, haft::worker<T>
+ *   counted.hpp             haft::counted<T>, for any thread; haft::holder<T>
  *   local.hpp, packed.hpp   haft::local<T>, haft::packed<T>
  *   id.hpp, view.hpp        haft::id<T>; haft::view<T>, which resolves, and scans
  *   domain.hpp              haft::domain, haft::read_section, haft::registered_thread, and so on
@@ -33,6 +34,7 @@
 #define HAFT_HAFT_HPP
 
 #include <haft/detail/arena.hpp>
+#include <haft/detail/counted.hpp>
 #include <haft/detail/domain.hpp>
 #include <haft/detail/history.hpp>
 #include <haft/detail/id.hpp>

@@ -12,6 +12,7 @@
 #define HAFT_DETAIL_OWNER_HPP
 
 #include <exception>
+#include <haft/counted.h>
 #include <haft/detail/result.hpp>
 #include <haft/detail/view.hpp>
 #include <haft/domain.h>
@@ -28,6 +29,7 @@ template <auto Close> struct closer {
 
 /* What owns such a handle. */
 template <class Handle> inline constexpr const char *owner_name = nullptr;
+template <> inline constexpr const char *owner_name<haft_counted> = "a haft::counted";
 template <> inline constexpr const char *owner_name<haft_domain> = "a haft::domain";
 template <> inline constexpr const char *owner_name<haft_table> = "a haft::table";
 template <> inline constexpr const char *owner_name<haft_worker> = "a haft::worker";

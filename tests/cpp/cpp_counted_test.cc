@@ -1,0 +1,204 @@
+/* haft::counted and its holders. */
+#include "tests/cpp/counted.hpp"
+#include <memory>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+TestSuite(cpp_counted, .timeout = SUITE_SECONDS);
+
+using table_type = haft::counted<counted>;
+
+static_assert(!std::is_copy_constructible_v<haft::holder<int>>);
+static_assert(std::is_nothrow_move_constructible_v<haft::holder<int>>);
+static_assert(!std::is_copy_constructible_v<haft::counted<int>>);
+static_assert(std::is_nothrow_move_assignable_v<haft::counted<int>>);
+
+static table_type opened(uint64_t capacity = 100)
+{
+    auto made = table_type::open(capacity);
+
+    cr_assert(made);
+    return std::move(*made);
+}
+
+/* --- lives --- */
+
+Test(cpp_counted, freed_object_is_destroyed_at_once_and_its_id_is_stale)
+{
+    const table_type numbers = opened();
+    const auto id = *numbers.emplace(7);
+
+    cr_expect(numbers.is_live(id));
+    expect_status(numbers.free(id), HAFT_OK);
+    cr_expect_eq(counted::destroyed, 1);
+    cr_expect_eq(counted::misplaced, 0);
+    cr_expect_not(numbers.acquire(id));
+    expect_status(numbers.free(id), HAFT_STALE);
+    expect_status(numbers.diagnose(id), HAFT_STALE);
+    cr_expect(numbers.explain(id).find(to_string(id)) != std::string::npos);
+}
+
+Test(cpp_counted, held_object_is_destroyed_with_its_last_holder)
+{
+    const table_type numbers = opened();
+    const auto id = *numbers.emplace(7);
+    auto held = numbers.acquire(id);
+    auto again = held.again();
+
+    cr_assert(held && again && held.get() == again.get());
+    expect_status(numbers.free(id), HAFT_OK);
+    cr_expect_eq(held->number, 7);
+    held.reset();
+    cr_expect_not(held);
+    cr_expect_not(held.again());
+    cr_expect_eq((*again).number, 7);
+    cr_expect_eq(counted::destroyed, 0);
+    again = haft::holder<counted>();
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_counted, holder_moves_and_may_end_on_another_thread)
+{
+    const table_type numbers = opened();
+    const auto id = *numbers.emplace(7);
+    auto held = numbers.acquire(id);
+    haft::holder<counted> moved = std::move(held);
+
+    cr_expect_not(held);
+    cr_expect(moved.id() == id);
+    expect_status(numbers.free(id), HAFT_OK);
+    std::thread([ours = std::move(moved)] { cr_expect_eq(ours->number, 7); }).join();
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+Test(cpp_counted, constructor_that_throws_gives_its_slot_back)
+{
+    const auto table = haft::counted<thrower>::open(1);
+
+    for (int i = 0; i < 10; i++) {
+        cr_expect_throw((void)table->emplace(true), int);
+    }
+    cr_expect_eq(counted::live(), 0);
+    cr_expect(table->emplace(false));
+    expect_status(table->emplace(false).status(), HAFT_FULL);
+    cr_expect(table->explain(HAFT_FULL).find("full: capacity 1") != std::string::npos);
+}
+
+Test(cpp_counted, objects_live_at_the_end_are_destroyed_once)
+{
+    {
+        table_type numbers = opened();
+        table_type others = opened();
+
+        cr_assert(numbers.emplace(1) && others.emplace(2));
+        numbers = std::move(others);
+        cr_expect_eq(counted::destroyed, 1);
+    }
+    cr_expect_eq(counted::destroyed, 2);
+    cr_expect_eq(counted::misplaced, 0);
+}
+
+Test(cpp_counted, a_table_of_which_an_object_is_held_stays_open)
+{
+    table_type numbers = opened();
+    auto held = numbers.acquire(*numbers.emplace(1));
+
+    expect_status(numbers.close(), HAFT_IN_USE);
+    expect_status(numbers.emplace(2).status(), HAFT_CLOSED);
+    cr_expect(numbers);
+    held.reset();
+    expect_status(numbers.close_wait(), HAFT_OK);
+    cr_expect_not(numbers);
+    cr_expect_eq(counted::live(), 0);
+}
+
+/* --- values --- */
+
+struct point {
+    double x;
+    double y;
+};
+
+Test(cpp_counted, copies_are_values_of_live_objects)
+{
+    haft_counted_options options = {};
+
+    options.capacity = 10;
+    options.copies = true;
+    const auto points = haft::counted<point>::open(options);
+    const auto id = *points->emplace(1.0, 2.0);
+    const auto found = points->copy(id);
+
+    cr_assert(found.has_value());
+    cr_expect(found->x == 1.0 && found->y == 2.0);
+    cr_expect(points->acquire(id)->y == 2.0);
+    expect_status(points->free(id), HAFT_OK);
+    cr_expect_not(points->copy(id).has_value());
+}
+
+Test(cpp_counted, copies_are_for_bytes_and_options_for_the_type)
+{
+    haft_counted_options options = {};
+
+    options.capacity = 10;
+    options.copies = true;
+    expect_status(haft::counted<std::string>::open(options).status(), HAFT_BAD_COPIES);
+    options.object_size = 1;
+    expect_status(haft::counted<point>::open(options).status(), HAFT_BAD_OBJECT_SIZE);
+}
+
+/* A sanitizer sees it lost, or given back twice. */
+struct box {
+    explicit box(int value) : owned(std::make_unique<int>(value)) {}
+    std::unique_ptr<int> owned;
+};
+template <> inline constexpr bool haft::is_trivially_relocatable<box> = true;
+
+Test(cpp_counted, taken_object_is_the_callers)
+{
+    const auto boxes = haft::counted<box>::open(10);
+    const auto id = *boxes->emplace(7);
+    auto held = boxes->acquire(id);
+
+    expect_status(boxes->take(id).status(), HAFT_IN_USE);
+    held.reset();
+    const haft::result<box> taken = boxes->take(id);
+
+    cr_assert(taken);
+    cr_expect_eq(*taken->owned, 7);
+    expect_status(boxes->take(id).status(), HAFT_STALE);
+}
+
+/* --- looking --- */
+
+Test(cpp_counted, a_scan_holds_the_object_that_it_is_at)
+{
+    const table_type numbers = opened();
+    int sum = 0;
+
+    for (int i = 1; i <= 10; i++) {
+        cr_assert(numbers.emplace(i));
+    }
+    for (auto [id, object] : numbers.scan()) {
+        expect_status(numbers.free(id), HAFT_OK);
+        sum += object.number;
+    }
+    cr_expect_eq(sum, 55);
+    cr_expect_eq(counted::destroyed, 10);
+}
+
+Test(cpp_counted, a_stale_id_that_must_be_live_is_a_bad_access)
+{
+    int calls = 0;
+    const auto numbers =
+        haft::counted<int>::open(counting_bad_accesses<haft_counted_options>(calls));
+    const auto id = *numbers->emplace(7);
+
+    cr_expect_eq(*numbers->require(id), 7);
+    numbers->free(id);
+    cr_expect_not(numbers->require(id));
+    cr_expect_eq(calls, 1);
+}
