@@ -69,6 +69,7 @@ static bool is_same_writing(const struct snapshot *one, const struct snapshot *o
 static struct snapshot *follow(struct snapshot *snapshot, struct snapshot *earlier)
 {
     if (earlier != NULL && is_same_writing(earlier, snapshot)) {
+        earlier->read_ns = snapshot->read_ns;
         snapshot_free(snapshot);
         return earlier;
     }

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "tools"))
 import pseudo_terminal  # noqa: E402
@@ -90,7 +91,7 @@ def check_keys(folder):
         terminal.send("x")
         at = terminal.until("created/s", at)
         terminal.send("?")
-        at = terminal.until("resolves of ids that were not live", at)
+        at = terminal.until("frees of ids that were not live", at)
         terminal.send("\033[A")
         at = terminal.until("created/s", at)
         terminal.send("?")
@@ -157,10 +158,23 @@ def check_resize(folder):
         terminal.end()
 
 
+def check_age(folder):
+    """A page that is drawn again says of each process what it said before: it has read nothing since."""
+    with top(folder, 120, "--interval", "60000") as terminal:
+        at = terminal.until("q quits, . explains")
+        time.sleep(1)  # many of the exporter's intervals
+        terminal.send("x")
+        terminal.until("q quits, . explains", at)
+        said = re.findall(r"exporter \(\d+\)([^\r\n\033]*)", terminal.text)
+        expect(len(said) >= 2 and len(set(said)) == 1, f"another age of what was read once: {said}", terminal)
+        terminal.send("q")
+        terminal.end()
+
+
 def main():
     with exports() as folder:
         for check in (check_width, check_order, check_keys, check_no_keys, check_signals, check_stop,
-                      check_resize):
+                      check_resize, check_age):
             check(folder)
     sys.exit(1 if failures else 0)
 

@@ -198,8 +198,17 @@ static bool take_snapshot(struct snapshot *snapshot, const char *path, GError **
            take_all(snapshot, "tables", take_table, path, error);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
 struct snapshot *snapshot_read(const char *path, GError **error)
 {
+    const uint64_t read_ns = now_ns();
     json_t *root = load(path, error);
 
     if (root == NULL) {
@@ -208,6 +217,7 @@ struct snapshot *snapshot_read(const char *path, GError **error)
     struct snapshot *snapshot = g_new0(struct snapshot, 1);
 
     snapshot->root = root;
+    snapshot->read_ns = read_ns;
     snapshot->domains = g_array_new(FALSE, FALSE, sizeof(struct domain));
     snapshot->tables = g_array_new(FALSE, FALSE, sizeof(struct table));
     if (!take_snapshot(snapshot, path, error)) {
@@ -232,12 +242,7 @@ void snapshot_free(struct snapshot *snapshot)
 
 uint64_t snapshot_age_ns(const struct snapshot *snapshot)
 {
-    struct timespec time;
-
-    clock_gettime(CLOCK_BOOTTIME, &time);
-    const uint64_t now = (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-
-    return now > snapshot->written_ns ? now - snapshot->written_ns : 0;
+    return snapshot->read_ns > snapshot->written_ns ? snapshot->read_ns - snapshot->written_ns : 0;
 }
 
 const struct domain *snapshot_domain(const struct snapshot *snapshot, uint64_t number)

@@ -25,7 +25,8 @@ struct table {
 struct snapshot {
     json_t *root; /* the whole file */
     uint64_t process, started, written_ns, interval_ms, sequence;
-    uint64_t turn; /* by the file's name, among processes of that number: 1 and so on */
+    uint64_t read_ns; /* on the clock of written_ns, before it was read */
+    uint64_t turn;    /* by the file's name, among processes of that number: 1 and so on */
     const char *program;
     GArray *domains;         /* of struct domain */
     GArray *tables;          /* of struct table, oldest first */
@@ -37,7 +38,7 @@ struct snapshot {
 struct snapshot *snapshot_read(const char *path, GError **error);
 void snapshot_free(struct snapshot *snapshot);
 
-/* For how long it has been as it is. */
+/* For how long it had been as it is when it was read. */
 uint64_t snapshot_age_ns(const struct snapshot *snapshot);
 
 /* NULL: it has none of that number. */

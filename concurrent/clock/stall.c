@@ -2,7 +2,7 @@
  * Stalls: the report of a grace period that lasts too long.
  *
  * Edges in this file.
- *   HINT    a first look at the measure
+ *   HINT    a first look at the measure, and whether its grace period has ended
  *   RETRY   a first look; the compare-and-swap decides.  A read-modify-write that adds 0 reads the
  *           newest `done`
  *   COUNT   stalls
@@ -28,8 +28,11 @@ uint64_t domain_waited_ns(haft_domain *domain, uint64_t *ticket)
     *ticket = measure_read(&domain->measure, &since);
     const uint64_t now = os_now_ns();
 
-    /* In this order: the wait had not ended at `now`. */
-    return *ticket == domain_done(domain) + 1 ? now - since : 0;
+    /*
+     * `since` may be that of a later grace period: then `done` shows that the one of `ticket` has
+     * ended.  A wait that ended a moment ago may count still; is_to_report() looks again.
+     */
+    return *ticket == load_relaxed(HINT, &domain->done) + 1 ? now - since : 0;
 }
 
 /* True to one thread, if the wait for `ticket` has not ended and was not reported. */

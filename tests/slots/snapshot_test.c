@@ -665,7 +665,7 @@ Test(snapshot, of_a_table_that_watches_and_of_one_that_does_not)
     go_on_alike(&sites, &plain);
 }
 
-/* The last byte changes behind a number of whole blocks of which bits are kept, and is brought back. */
+/* The last byte changes, behind whole blocks or in a part of one, and is brought back. */
 static void change_the_last_byte(int kind, uint64_t objects)
 {
     const haft_table_options exact = {.capacity = objects, .object_size = 24};

@@ -1,6 +1,7 @@
 /*
  * table_stale.c - looks at an object beyond its life in the way that is named; AddressSanitizer,
- * or memcheck, must report it, except in the ways that begin with "kept", where the object is there still.
+ * or memcheck, must report it, except in the ways that begin with "kept", where the object is
+ * there still.
  * Without the sanitizer each of these reads memory that is the table's.
  *
  * Usage: table_stale [<way>]; without one it lists them

@@ -69,7 +69,7 @@ check_values()
     ! grep -qi 'python exception\|traceback' <<<"$out" || fail "an exception: $out"
 }
 
-# check_steps <program>: haft_resolve is two lines and its end, and calls nothing that a debugger enters
+# check_steps <program>: haft_resolve is two lines and its end, and calls nothing else
 check_steps()
 {
     local stops
