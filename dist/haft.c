@@ -15503,7 +15503,7 @@ void haft_thread_online(haft_domain *domain)
  * Stalls: the report of a grace period that lasts too long.
  *
  * Edges in this file.
- *   HINT    a first look at the measure
+ *   HINT    a first look at the measure, and whether its grace period has ended
  *   RETRY   a first look; the compare-and-swap decides.  A read-modify-write that adds 0 reads the
  *           newest `done`
  *   COUNT   stalls
@@ -15521,8 +15521,11 @@ HAFT_INTERNAL uint64_t haft__domain_waited_ns(haft_domain *domain, uint64_t *tic
     *ticket = haft__measure_read(&domain->measure, &since);
     const uint64_t now = haft__os_now_ns();
 
-    /* In this order: the wait had not ended at `now`. */
-    return *ticket == haft__domain_done(domain) + 1 ? now - since : 0;
+    /*
+     * `since` may be that of a later grace period: then `done` shows that the one of `ticket` has
+     * ended.  A wait that ended a moment ago may count still; is_to_report() looks again.
+     */
+    return *ticket == haft__load_relaxed(HINT, &domain->done) + 1 ? now - since : 0;
 }
 
 /* True to one thread, if the wait for `ticket` has not ended and was not reported. */
