@@ -6,7 +6,7 @@
  *   hold_own     the same, each thread always the same object, another one for each thread
  *   hold_one     the same, all threads one object
  *   copy         1,024 values of 8 bytes: copied out without being held
- *   insert_free  an object is inserted and freed, again and again.  One item is both
+ *   insert_free_any  an object is inserted and freed, again and again.  One item is both
  *
  * A second thread is alive in each, since glibc's mutexes and shared_ptr of libstdc++ leave their
  * atomic operations out in a program of one thread.  `haft_table` resolves in read sections that
@@ -264,7 +264,7 @@ template <class Table> void add_holding(const char *subject)
     add_one<Table>("hold", subject, most_objects, hold<Table>);
     add_one<Table>("hold_own", subject, 1, hold_own<Table>);
     add_one<Table>("hold_one", subject, 1, hold_one<Table>);
-    add_one<Table>("insert_free", subject, 1, insert_free<Table>);
+    add_one<Table>("insert_free_any", subject, 1, insert_free<Table>);
 }
 
 } // namespace

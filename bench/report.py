@@ -52,6 +52,20 @@ Each thread inserts 1,024 objects and frees them, again and again; an item is on
 for one thread: two calls, an array of free slots and one compare-and-swap in free, without clock,
 limit or counters.""",
             ["churn"], "threads"),
+    Section("Hold", """\
+1,024 objects, each held while a word of it is read, in random order (`hold`); one object for each thread
+(`hold_own`); one for all threads (`hold_one`). `mutex_count` and `read_write_count` are a lock and a count, as one
+would write them; `undo_count` raises a count in the word before it looks at the generation; `weak_ptr` locks a weak
+pointer; Rust's tables read under a guard. `bare` is the bound: two loads and compare-and-swaps. `haft_table` resolves
+in a read section.""",
+            ["hold", "hold_own", "hold_one"], "threads"),
+    Section("Copy", """\
+1,024 values of 8 bytes, copied out by id. `bare` is a call that loads, compares and loads.""",
+            ["copy"], "threads"),
+    Section("Insert and free without workers", """\
+An object is inserted and freed, again and again; `bare` is three loads and compare-and-swaps. The tables beside it
+insert under a mutex.""",
+            ["insert_free_any"], "threads"),
     Section("Replace", """\
 Each thread keeps 65,536 objects live, frees a random one and inserts another.""",
             ["replace"], "threads"),

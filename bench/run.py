@@ -24,6 +24,7 @@ ALL = [
     Program("side"),
     Program("churn", "-churn/haft_local/"),
     Program("contention", "mixed/"),
+    Program("counted"),
     Program("handoff"),
     Program("replace"),
     Program("reads"),
