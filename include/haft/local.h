@@ -93,7 +93,8 @@ typedef struct haft_local_options {
  * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
  * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 8 KiB of
  * them are one block of the heap, where huge_pages changes nothing.  More are address space, whose
- * pages are touched when slots are first used; haft_local_trim() releases some of more than 128 KiB.
+ * pages are touched when slots are first used; of
+ * more than 128 KiB haft_local_trim() releases some.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
  * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
@@ -151,9 +152,8 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index.  The caller
  * has closed its sides (haft/side.h); debug builds assert it.  Where on_destroy looks at a side:
- * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy
- * frees objects of each other are all cleared before the first is closed: ids of a closed table may
- * be passed to no call.
+ * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.  Tables whose
+ * on_destroy frees objects of each other are all cleared before the first is closed.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
@@ -336,15 +336,15 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  * of 4 KiB; where that takes more than 16 pages, it is the slots of about 16 pages.
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
- * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB of
- * slots, or an on_destroy is still to come.
+ * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB
+ * of slots, or an on_destroy is still to come.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
  *             HAFT_NO_MEMORY   none for the page runs' generations, 16 bytes each
  *             HAFT_LOADING     before haft_local_load_end()
- *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or the
- *                              table was shared: no generation is higher than all before it
+ *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or
+ *                              the table was shared: no generation is higher than all before it
  * Progress  blocking (madvise).
  * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */

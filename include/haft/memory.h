@@ -54,8 +54,9 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
  * range, that waits for its grace period, or that a worker holds back; page runs of which a part
- * was never used, and the first.  Everything, in tables with at most 128 KiB of slots.  Batch descriptors stay too: about 4.5 bytes for each
- * slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes for each.
+ * was never used, and the first.  Everything, in tables with at most 128 KiB of slots.  Batch
+ * descriptors stay too: about 4.5 bytes for each slot ever used, more in tables below 4,096
+ * objects; and with `sites` 16 bytes for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -140,8 +141,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * haft_share() and haft_unshare() keep the allocator.  Its `resize` is not called, and may be NULL.
  * If it refuses a block, the answer is HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are reserved at once and used as they are needed: the option `memory` is for
- * programs that may not have these.  With both options, `memory` holds the table, and the allocator
+ * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are
+ * reserved at once and used as they are needed: the option `memory` is for programs that may not
+ * have these.  With both options, `memory` holds the table, and the allocator
  * serves what is opened for it.  Entries of haft_worker_current(), the report of leaks, the census
  * of debug builds and exports use malloc.
  *

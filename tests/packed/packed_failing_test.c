@@ -123,7 +123,7 @@ Test(packed_strict_overcommit, a_fixed_packed_table_asks_for_no_memory_when_it_i
     expect_no_leaks();
 }
 
-/* Objects of 8 bytes that end with a step of 2 MiB, the second, so that the spare one needs the next. */
+/* Objects of 8 bytes that end with a step of 2 MiB, so that the spare one needs the next. */
 static uint64_t objects_of_whole_steps(const haft_packed *packed)
 {
     const uint64_t begin = (uintptr_t)haft_packed_view(packed).objects;
