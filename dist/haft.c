@@ -13054,7 +13054,7 @@ HAFT_INTERNAL struct haft__batch *haft__depot_take(struct haft__depot *depot, co
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
  *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
- *           make_part (release) -> directory_entry (acquire)        a part of the directory is empty
+ *           make_part (release) -> directory_entry (acquire)        a part begins empty
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */

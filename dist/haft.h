@@ -74,16 +74,16 @@
  *                             to, copied, saved and loaded
  *     haft/memory.h     3952  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4122  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4124  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    905  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4646  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4648  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4335  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5795  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4337  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5797  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5977  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5979  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       813  a grace period that the program brings: a foreign clock
  *
@@ -2530,7 +2530,8 @@ typedef struct haft_local_options {
  * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
  * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 8 KiB of
  * them are one block of the heap, where huge_pages changes nothing.  More are address space, whose
- * pages are touched when slots are first used; haft_local_trim() releases some of more than 128 KiB.
+ * pages are touched when slots are first used; of
+ * more than 128 KiB haft_local_trim() releases some.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
  * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
@@ -2588,9 +2589,8 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index.  The caller
  * has closed its sides (haft/side.h); debug builds assert it.  Where on_destroy looks at a side:
- * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy
- * frees objects of each other are all cleared before the first is closed: ids of a closed table may
- * be passed to no call.
+ * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.  Tables whose
+ * on_destroy frees objects of each other are all cleared before the first is closed.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
@@ -2773,15 +2773,15 @@ uint64_t haft_local_recycle_exhausted(haft_local *local);
  * of 4 KiB; where that takes more than 16 pages, it is the slots of about 16 pages.
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
- * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB of
- * slots, or an on_destroy is still to come.
+ * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB
+ * of slots, or an on_destroy is still to come.
  *
  * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
  *           changed:
  *             HAFT_NO_MEMORY   none for the page runs' generations, 16 bytes each
  *             HAFT_LOADING     before haft_local_load_end()
- *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or the
- *                              table was shared: no generation is higher than all before it
+ *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or
+ *                              the table was shared: no generation is higher than all before it
  * Progress  blocking (madvise).
  * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */
@@ -3996,8 +3996,9 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
  * range, that waits for its grace period, or that a worker holds back; page runs of which a part
- * was never used, and the first.  Everything, in tables with at most 128 KiB of slots.  Batch descriptors stay too: about 4.5 bytes for each
- * slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes for each.
+ * was never used, and the first.  Everything, in tables with at most 128 KiB of slots.  Batch
+ * descriptors stay too: about 4.5 bytes for each slot ever used, more in tables below 4,096
+ * objects; and with `sites` 16 bytes for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -4082,8 +4083,9 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  * haft_share() and haft_unshare() keep the allocator.  Its `resize` is not called, and may be NULL.
  * If it refuses a block, the answer is HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are reserved at once and used as they are needed: the option `memory` is for
- * programs that may not have these.  With both options, `memory` holds the table, and the allocator
+ * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are
+ * reserved at once and used as they are needed: the option `memory` is for programs that may not
+ * have these.  With both options, `memory` holds the table, and the allocator
  * serves what is opened for it.  Entries of haft_worker_current(), the report of leaks, the census
  * of debug builds and exports use malloc.
  *
