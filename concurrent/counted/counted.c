@@ -18,6 +18,7 @@
 #include "concurrent/counted/values.h"
 #include "lib/base/asan.h"
 #include "lib/base/given.h"
+#include "lib/base/os.h"
 #include "lib/slots/options.h"
 #include <string.h>
 
@@ -282,6 +283,7 @@ static void release_table(haft_counted *table)
 /* Free all objects that are live; how many freed ones are still held. */
 static uint64_t free_live(haft_counted *table)
 {
+    const int cancel = os_cancel_off(); /* once: each destruction finds it off */
     uint64_t held = 0;
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < table->used; index++) {
@@ -293,6 +295,7 @@ static uint64_t free_live(haft_counted *table)
         }
         held += counted_state_of(word) == COUNTED_ENDED;
     }
+    os_cancel_restore(cancel);
     return held;
 }
 

@@ -93,10 +93,7 @@ static void destroy_one(haft_counted *table, uint64_t index)
     atomic_u64 *at = counted_at(table, index);
     const uint32_t life = counted_before(table, counted_life(load_relaxed(OWN, at)));
 
-    const int before = os_cancel_off();
-
     table->on_destroy(counted_object(at), counted_id(table, index, life), table->destroy_arg);
-    os_cancel_restore(before);
     destroy_silently(table, index);
 }
 
@@ -126,6 +123,7 @@ void destroy_object(haft_counted *table, uint64_t index)
         defer(table, outer, index);
         return;
     }
+    const int cancel = os_cancel_off(); /* once for a chain */
     struct frame frame = {.table = table};
 
     frame.outer = (struct frame *)(uintptr_t)load_acquire(FRAME, &innermost);
@@ -135,4 +133,5 @@ void destroy_object(haft_counted *table, uint64_t index)
         run(table, &frame, chain);
         leave_frame(&frame);
     }
+    os_cancel_restore(cancel);
 }

@@ -481,6 +481,8 @@ haft_status haft_local_free(haft_local *local, haft_id id)
 
 static void clear(haft_local *local, const void *caller)
 {
+    const int cancel = os_cancel_off(); /* once: each destructor finds it off */
+
     for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
         const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
 
@@ -488,6 +490,7 @@ static void clear(haft_local *local, const void *caller)
             destroy(local, (haft_id){word}, caller);
         }
     }
+    os_cancel_restore(cancel);
 }
 
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
