@@ -6647,6 +6647,8 @@ haft_status haft_local_free(haft_local *local, haft_id id)
 
 static void haft__clear(haft_local *local, const void *caller)
 {
+    const int cancel = haft__os_cancel_off(); /* once: each destructor finds it off */
+
     for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
         const uint64_t word = haft__load_relaxed(OWN, haft__slots_word(&local->slots, index));
 
@@ -6654,6 +6656,7 @@ static void haft__clear(haft_local *local, const void *caller)
             haft__destroy(local, (haft_id){word}, caller);
         }
     }
+    haft__os_cancel_restore(cancel);
 }
 
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg)
@@ -11263,6 +11266,7 @@ static void haft__release_table(haft_counted *table)
 /* Free all objects that are live; how many freed ones are still held. */
 static uint64_t haft__free_live(haft_counted *table)
 {
+    const int cancel = haft__os_cancel_off(); /* once: each destruction finds it off */
     uint64_t haft__held = 0;
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < table->used; index++) {
@@ -11274,6 +11278,7 @@ static uint64_t haft__free_live(haft_counted *table)
         }
         haft__held += haft__counted_state_of(word) == haft__COUNTED_ENDED;
     }
+    haft__os_cancel_restore(cancel);
     return haft__held;
 }
 
@@ -11433,10 +11438,7 @@ static void haft__destroy_one(haft_counted *table, uint64_t index)
     haft__atomic_u64 *at = haft__counted_at(table, index);
     const uint32_t life = haft__counted_before(table, haft__counted_life(haft__load_relaxed(OWN, at)));
 
-    const int before = haft__os_cancel_off();
-
     table->on_destroy(haft__counted_object(at), haft__counted_id(table, index, life), table->destroy_arg);
-    haft__os_cancel_restore(before);
     haft__destroy_silently(table, index);
 }
 
@@ -11466,6 +11468,7 @@ HAFT_INTERNAL void haft__destroy_object(haft_counted *table, uint64_t index)
         haft__defer(table, outer, index);
         return;
     }
+    const int cancel = haft__os_cancel_off(); /* once for a chain */
     struct haft__frame frame = {.table = table};
 
     frame.outer = (struct haft__frame *)(uintptr_t)haft__load_acquire(FRAME, &haft__innermost);
@@ -11475,6 +11478,7 @@ HAFT_INTERNAL void haft__destroy_object(haft_counted *table, uint64_t index)
         haft__run(table, &frame, chain);
         haft__leave_frame(&frame);
     }
+    haft__os_cancel_restore(cancel);
 }
 
 /*
