@@ -43,8 +43,3 @@ void open_list_remove(haft_counted *table)
     }
     open_list_unlock();
 }
-
-haft_counted *open_list_first(void)
-{
-    return open_counted;
-}

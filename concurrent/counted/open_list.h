@@ -14,7 +14,4 @@ void open_list_unlock(void);
 void open_list_add(haft_counted *table);
 void open_list_remove(haft_counted *table);
 
-/* Under the lock: for (t = open_list_first(); t; t = t->next_open). */
-haft_counted *open_list_first(void);
-
 #endif /* HAFT_CONCURRENT_COUNTED_OPEN_LIST_H */

@@ -26,7 +26,7 @@
 
 enum colour { WAITING, DEAD, PACKED_COUNT };
 
-typedef double given;
+typedef int given;
 
 struct batch {
     given own;
