@@ -34,6 +34,7 @@
 #define HAFT_INTERNAL static
 
 #pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* of names that a source has which includes this one */
 #if defined(NDEBUG) || defined(HAFT_WITHOUT_EXPORT)
 #pragma GCC diagnostic ignored "-Wunused-function" /* those that asserts or the export alone call */
 #endif
@@ -10900,9 +10901,6 @@ HAFT_INTERNAL void haft__open_list_unlock(void);
 HAFT_INTERNAL void haft__open_list_add(haft_counted *table);
 HAFT_INTERNAL void haft__open_list_remove(haft_counted *table);
 
-/* Under the lock: for (t = open_list_first(); t; t = t->next_open). */
-HAFT_INTERNAL haft_counted *haft__open_list_first(void);
-
 /*
  * concurrent/counted/returned.h - slots that no call will use again: how closing knows that no call
  * is under way.
@@ -12237,11 +12235,6 @@ HAFT_INTERNAL void haft__open_list_remove(haft_counted *table)
         table->next_open->open_link = table->open_link;
     }
     haft__open_list_unlock();
-}
-
-HAFT_INTERNAL haft_counted *haft__open_list_first(void)
-{
-    return haft__open_counted;
 }
 
 /* concurrent/counted/queue.c */
