@@ -52,11 +52,12 @@ extern const struct explored_case side_case, side_find_case, side_set_case, side
 
 /* counted tables */
 extern const struct explored_case counted_hold_case, counted_free_case, counted_release_case,
-    counted_again_case, counted_take_case, counted_copy_case, counted_copy_word_case,
-    counted_shard_case, counted_full_case, counted_full_one_case, counted_full_two_case,
-    counted_look_case, counted_queue_case, counted_chain_case, counted_signal_case,
-    counted_fork_case, counted_fork_queue_case, counted_close_case, counted_close_wait_case,
-    counted_close_queue_case;
+    counted_again_case, counted_is_live_case, counted_take_case, counted_copy_case,
+    counted_copy_word_case, counted_shard_case, counted_full_case, counted_full_one_case,
+    counted_full_two_case, counted_look_case, counted_queue_case, counted_chain_case,
+    counted_signal_case, counted_fork_case, counted_fork_queue_case, counted_close_case,
+    counted_close_wait_case, counted_close_queue_case, counted_queue_two_case,
+    counted_close_links_case;
 
 /* One a line. */
 /* clang-format off */
@@ -175,6 +176,7 @@ const struct explored_case *const all_cases[] = {
     &counted_free_case,
     &counted_release_case,
     &counted_again_case,
+    &counted_is_live_case,
     &counted_take_case,
     &counted_copy_case,
     &counted_copy_word_case,
@@ -184,6 +186,7 @@ const struct explored_case *const all_cases[] = {
     &counted_full_two_case,
     &counted_look_case,
     &counted_queue_case,
+    &counted_queue_two_case,
     &counted_chain_case,
     &counted_signal_case,
     &counted_fork_case,
@@ -191,6 +194,7 @@ const struct explored_case *const all_cases[] = {
     &counted_close_case,
     &counted_close_wait_case,
     &counted_close_queue_case,
+    &counted_close_links_case,
     NULL,
 };
 /* clang-format on */

@@ -63,13 +63,14 @@ static void end_object(void *bytes, haft_id id, void *arg)
     require(is_of(object, id), "on_destroy gets another id's object");
     require(note(&known[id.bits].ends, 1) == 1, "an object ends twice");
     require(noted(&known[id.bits].holders) == 0, "an object ends while it is held");
-    require(!haft_counted_is_live(counted, id), "on_destroy runs for an id that is live");
     if (!is_constant) {
         object->again = 0;
     }
     if (also_at_end != NULL) {
         also_at_end(id);
     }
+    /* Last: it orders what comes before it. */
+    require(!haft_counted_is_live(counted, id), "on_destroy runs for an id that is live");
 }
 
 /* --- the table --- */

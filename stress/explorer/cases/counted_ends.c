@@ -284,7 +284,7 @@ const struct explored_case counted_fork_queue_case = {
     .tear_down = close_or_abandon,
 };
 
-/* --- counted_close: beside release, insertion, free, and the end of a reservation --- */
+/* --- counted_close_wait: beside release, insertion, free, and the end of a reservation --- */
 
 static haft_id reserved;
 static bool is_closed;
@@ -360,6 +360,46 @@ const struct explored_case counted_close_queue_case = {
     .body = close_wait_body,
     .tear_down = tear_down_close_wait,
 };
+
+/* --- counted_close_links: the queue goes round while it is closed --- */
+
+static void set_up_close_links(void)
+{
+    open_with((haft_counted_options){.capacity = 3, .min_free = 1}, 3, NULL);
+    require(hold(ids[2]), "no hold");
+}
+
+/* The first slot comes back behind the second. */
+static void close_links_body(uint32_t thread)
+{
+    haft_id again[2] = {HAFT_NIL, HAFT_NIL};
+
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_counted_close_wait(counted), HAFT_OK, "closing");
+    } else {
+        free_counted(ids[0]);
+        free_counted(ids[1]);
+        insert_counted(&again[0]);
+        insert_counted(&again[1]);
+        if (again[1].bits != 0) {
+            free_counted(again[1]);
+        }
+        let_go(ids[2]);
+    }
+    race_end();
+}
+
+const struct explored_case counted_close_links_case = {
+    .name = "counted_close_links",
+    .invariant = "closing counts each slot of the queue once, as it goes round",
+    .threads = 2,
+    .set_up = set_up_close_links,
+    .body = close_links_body,
+    .tear_down = tear_down_close_wait,
+};
+
+/* --- counted_close: may be refused, and called again --- */
 
 static void close_body(uint32_t thread)
 {

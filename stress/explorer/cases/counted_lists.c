@@ -87,22 +87,37 @@ const struct explored_case counted_shard_case = {
     .tear_down = close_counted,
 };
 
-/* --- counted_full: of two slots one is free at each moment, and moves between the shards --- */
+/* --- counted_full: of two slots one is free at each moment, in one shard or the other --- */
+
+/* White-box: the search that may say HAFT_FULL. */
+static void look_for_slot(void)
+{
+    uint64_t index;
+
+    require_status(shards_take_surely(counted, &index), HAFT_OK, "a search with a slot free");
+    require(
+        shards_give(counted, index, counted_life(load_relaxed(OWN, counted_at(counted, index)))),
+        "a shard is closed");
+}
 
 static void set_up_full(void)
 {
     fill((haft_counted_options){.capacity = 2}, 2);
 }
 
+/* Thread 1 takes the slot that thread 0 has freed, when it has freed the other one. */
 static void full_body(uint32_t thread)
 {
     choose_shard(thread);
     race_begin();
     require(free_counted(ids[thread]), "no free");
     choose_shard(0);
-    const haft_id id = insert_surely();
-
-    require(free_counted(id), "no free");
+    if (thread == 0) {
+        schedule_yield();
+        look_for_slot();
+    } else {
+        insert_surely();
+    }
     race_end();
 }
 
@@ -116,17 +131,6 @@ const struct explored_case counted_full_case = {
 };
 
 /* --- counted_look: the same, with the search in the middle of it --- */
-
-static void look_for_slot(void)
-{
-    uint64_t index;
-
-    choose_shard(1);
-    require_status(shards_take_surely(counted, &index), HAFT_OK, "a search with a slot free");
-    require(
-        shards_give(counted, index, counted_life(load_relaxed(OWN, counted_at(counted, index)))),
-        "a shard is closed");
-}
 
 /* The object moves from the first shard's slot to the second's and back; the other slot is free. */
 static void move_object(void)
@@ -153,6 +157,7 @@ static void look_body(uint32_t thread)
 {
     race_begin();
     if (thread == 0) {
+        choose_shard(1);
         look_for_slot();
     } else {
         move_object();
@@ -333,5 +338,30 @@ const struct explored_case counted_queue_case = {
     .threads = 2,
     .set_up = set_up_queue,
     .body = stay_body,
+    .tear_down = tear_down_stays,
+};
+
+/* --- counted_queue_two: threads that have a slot each, as the queue goes round --- */
+
+static void set_up_queue_two(void)
+{
+    set_up_stays((haft_counted_options){.capacity = 2, .min_free = 1});
+}
+
+static void queue_two_body(uint32_t thread)
+{
+    race_begin();
+    for (uint32_t i = 0; i < 2 + 2 * thread; i++) {
+        free_alone(insert_alone());
+    }
+    race_end();
+}
+
+const struct explored_case counted_queue_two_case = {
+    .name = "counted_queue_two",
+    .invariant = "two threads find a slot each, and a slot that is given back is in the queue",
+    .threads = 2,
+    .set_up = set_up_queue_two,
+    .body = queue_two_body,
     .tear_down = tear_down_stays,
 };

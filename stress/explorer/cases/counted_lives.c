@@ -135,9 +135,19 @@ const struct explored_case counted_release_case = {
 
 /* --- counted_again: a holder holds once more, whether the object was freed or not --- */
 
+static uint64_t said_before; /* plain: by the thread that frees */
+
+static void hear_at_end(haft_id id)
+{
+    (void)id;
+    require(said_before == 1, "on_destroy runs before what the thread did that freed");
+}
+
 static void set_up_again(void)
 {
-    open_with_one((haft_counted_options){0});
+    said_before = 0;
+    open_counted((haft_counted_options){.capacity = 1}, hear_at_end);
+    insert_first();
 }
 
 static void again_body(uint32_t thread)
@@ -145,6 +155,7 @@ static void again_body(uint32_t thread)
     choose_shard(thread);
     race_begin();
     if (thread == 1) {
+        said_before = 1;
         free_counted(first);
     } else if (hold(first)) {
         hold_again(first);
@@ -161,6 +172,50 @@ const struct explored_case counted_again_case = {
     .threads = 2,
     .set_up = set_up_again,
     .body = again_body,
+    .tear_down = close_counted,
+};
+
+/* --- counted_is_live: a thread that is told of an id sees what came before it --- */
+
+static haft_id asked(uint32_t thread)
+{
+    const haft_id id = told(&next);
+    haft_id found = HAFT_NIL;
+
+    if (thread == 1) {
+        return haft_counted_is_live(counted, id) ? id : HAFT_NIL;
+    } else if (thread == 2) {
+        return haft_counted_diagnose(counted, id) == HAFT_OK ? id : HAFT_NIL;
+    }
+    return haft_counted_id_at(counted, HAFT_FIRST_INDEX, &found) == HAFT_OK ? found : HAFT_NIL;
+}
+
+static void set_up_is_live(void)
+{
+    said_before = 0;
+    open_plain((haft_counted_options){.capacity = 1});
+    tell(&next, HAFT_NIL);
+}
+
+static void is_live_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        said_before = 1;
+        insert_next();
+    } else if (asked(thread).bits != 0) {
+        require(said_before == 1, "an id is live before what its thread did");
+    }
+    race_end();
+}
+
+const struct explored_case counted_is_live_case = {
+    .name = "counted_is_live",
+    .invariant = "a thread that is told that an id is live sees what came before it was",
+    .threads = 4,
+    .set_up = set_up_is_live,
+    .body = is_live_body,
     .tear_down = close_counted,
 };
 
