@@ -66,8 +66,7 @@ static bool read_last(haft_counted *table, uint64_t tail, atomic_u64 **at, uint6
     /* Weakened, the word could be one that the slot got when it was given to the queue again, while
      * the tail below is from before. */
     *word = load_acquire(QUEUE, *at);
-    if (counted_state_of(*word) != COUNTED_FREE ||
-        load_relaxed(RETRY, queue_tail(table)) != tail) {
+    if (counted_state_of(*word) != COUNTED_FREE || load_relaxed(RETRY, queue_tail(table)) != tail) {
         return false;
     }
     assert(counted_low(*word) != COUNTED_CLOSED);

@@ -194,8 +194,7 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
     if (local->mode == LOCAL_OPEN && local->slots.wrapped) {
         return HAFT_BAD_WRAP;
     }
-    if (local->mode == LOCAL_OPEN && !local->slots.runs.stay &&
-        local->ending == MARK_END) {
+    if (local->mode == LOCAL_OPEN && !local->slots.runs.stay && local->ending == MARK_END) {
         const haft_status status = runs_prepare(&local->slots.runs, local->used);
 
         if (status != HAFT_OK) {

@@ -5,8 +5,8 @@
  * in order of index.  The end and the length of the list of free slots, which the image of some
  * builds has, are 0: loading finds them.
  */
-#include "lib/local/local_image.h"
 #include "lib/base/os.h"
+#include "lib/local/local_image.h"
 #include "lib/slots/image_file.h"
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * The body: the words of all slots ever used, the ids of all positions, the indices of dead slots
  * in order of the kills, and the objects in order of position.
  */
-#include "lib/packed/packed_image.h"
 #include "lib/base/os.h"
+#include "lib/packed/packed_image.h"
 #include "lib/slots/image_file.h"
 
 static const char *const number_texts[] = {

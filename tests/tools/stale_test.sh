@@ -2,12 +2,11 @@
 # Each wrong use of memory that a program knows is reported under AddressSanitizer, and by memcheck
 # ("watched"), and harmless without them; so is what begins with "kept" in any case.
 #
-# Usage: stale_test.sh <reported|watched|harmless> <program>
+# Usage: stale_test.sh <reported|watched|harmless> <program> [command that runs it...]
 set -euo pipefail
 
 readonly expected=$1 program=$2
-under=()
-[[ $expected != watched ]] || under=(valgrind --error-exitcode=67)
+readonly under=("${@:3}")
 read -ra ways <<<"$("$program" | tr "\n" " ")"
 export ASAN_OPTIONS="exitcode=67"
 [[ ${#ways[@]} -gt 5 ]] || { echo "few ways: ${ways[*]}"; exit 1; }

@@ -38,4 +38,11 @@ typedef haft_atomic_u64 atomic_u64;
 #define fetch_add_acq_rel(edge, word, value)                                                       \
     atomic_fetch_add_explicit(word, value, memory_order_acq_rel)
 
+typedef uint64_t __attribute__((may_alias)) bytes_u64;
+
+#define bytes_load_acquire(edge, bytes)                                                            \
+    __atomic_load_n((const bytes_u64 *)(bytes), __ATOMIC_ACQUIRE)
+#define bytes_store_release(edge, bytes, value)                                                    \
+    __atomic_store_n((bytes_u64 *)(bytes), value, __ATOMIC_RELEASE)
+
 #endif /* HAFT_PLAIN_LIB_ATOMICS_H */
