@@ -7471,8 +7471,7 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
     if (local->mode == haft__LOCAL_OPEN && local->slots.wrapped) {
         return HAFT_BAD_WRAP;
     }
-    if (local->mode == haft__LOCAL_OPEN && !local->slots.runs.stay &&
-        local->ending == haft__MARK_END) {
+    if (local->mode == haft__LOCAL_OPEN && !local->slots.runs.stay && local->ending == haft__MARK_END) {
         const haft_status status = haft__runs_prepare(&local->slots.runs, local->used);
 
         if (status != HAFT_OK) {
@@ -12305,8 +12304,7 @@ static bool haft__read_last(haft_counted *table, uint64_t tail, haft__atomic_u64
     /* Weakened, the word could be one that the slot got when it was given to the queue again, while
      * the tail below is from before. */
     *word = haft__load_acquire(QUEUE, *at);
-    if (haft__counted_state_of(*word) != haft__COUNTED_FREE ||
-        haft__load_relaxed(RETRY, haft__queue_tail(table)) != tail) {
+    if (haft__counted_state_of(*word) != haft__COUNTED_FREE || haft__load_relaxed(RETRY, haft__queue_tail(table)) != tail) {
         return false;
     }
     assert(haft__counted_low(*word) != haft__COUNTED_CLOSED);
