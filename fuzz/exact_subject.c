@@ -271,8 +271,6 @@ static void step_local(struct subject *subject)
         trim(subject);
         break;
     case 1:
-        note(subject, haft_local_recycle_exhausted(subject->local));
-        break;
     case 2:
         load_some(subject);
         break;

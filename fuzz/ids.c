@@ -262,21 +262,6 @@ static void restore_local(struct tables *tables, bool frees, unsigned how, haft_
     look(tables, LOCAL, id);
 }
 
-static void restore_shared(struct tables *tables, haft_id id)
-{
-    const uint64_t value = ++tables->values;
-    const bool is_in_range = haft_id_index(tables->layout, id) < HAFT_FIRST_INDEX + (uint64_t)RANGE;
-    const haft_status said = haft_restore(tables->worker, id, &value);
-
-    check_restored(tables, SHARED, id, said);
-    must(said != HAFT_OK || is_in_range, "restored beyond the range", id);
-    must(said != HAFT_OUT_OF_RANGE || !is_in_range, "refused within the range", id);
-    if (said == HAFT_OK) {
-        note_birth(tables, SHARED, id);
-    }
-    look(tables, SHARED, id);
-}
-
 /* --- pins --- */
 
 static void pin(struct tables *tables, haft_id id)
@@ -345,11 +330,7 @@ static void one(struct tables *tables, uint8_t entry, haft_id id)
         end(tables, (enum kind)(entry % 8 - 3), other ? 3 : how, id);
         break;
     case 6:
-        if (how == 3) {
-            restore_shared(tables, id);
-        } else {
-            restore_local(tables, other, how, id);
-        }
+        restore_local(tables, other, how % 3, id);
         break;
     default:
         one_more(tables, how, other, id);
@@ -360,8 +341,7 @@ static void one(struct tables *tables, uint8_t entry, haft_id id)
 /* One of the ids that the tables have, or had, with one bit flipped or none. */
 static haft_id near_one(const struct tables *tables, uint64_t bits)
 {
-    const struct object *object =
-        &tables->objects[bits % KINDS][(bits >> 8 & 0xff) % (OBJECTS + RANGE)];
+    const struct object *object = &tables->objects[bits % KINDS][(bits >> 8 & 0xff) % OBJECTS];
     const unsigned bit = bits >> 16 & 127;
 
     return (haft_id){object->id.bits ^ (bit < 64 ? UINT64_C(1) << bit : 0)};

@@ -11,7 +11,6 @@
 #include <haft/table.h>
 
 #define OBJECTS 6 /* in each table, from the start */
-#define RANGE 2   /* of the shared one, for restoring */
 
 enum kind { LOCAL, PACKED, SHARED, KINDS };
 
@@ -31,7 +30,7 @@ struct tables {
     haft_table *table;
     haft_worker *worker;
     haft_commands *commands;
-    struct object objects[KINDS][OBJECTS + RANGE];
+    struct object objects[KINDS][OBJECTS];
     uint64_t values;      /* that were given to objects */
     haft_bad_access last; /* of on_bad_access */
 };

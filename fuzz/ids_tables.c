@@ -29,7 +29,7 @@ static void on_bad_access(const haft_bad_access *access, void *arg)
 
 struct object *find(struct tables *tables, enum kind kind, haft_id id, bool live)
 {
-    for (int i = 0; i < OBJECTS + RANGE; i++) {
+    for (int i = 0; i < OBJECTS; i++) {
         struct object *object = &tables->objects[kind][i];
 
         if (object->id.bits == id.bits && id.bits != 0 && (object->is_live || !live)) {
@@ -41,7 +41,7 @@ struct object *find(struct tables *tables, enum kind kind, haft_id id, bool live
 
 static struct object *gap_of(struct tables *tables, enum kind kind)
 {
-    for (int i = 0; i < OBJECTS + RANGE; i++) {
+    for (int i = 0; i < OBJECTS; i++) {
         if (haft_id_is_nil(tables->objects[kind][i].id)) {
             return &tables->objects[kind][i];
         }
@@ -72,7 +72,7 @@ void *resolve(const struct tables *tables, enum kind kind, haft_id id)
 
 void check_others(const struct tables *tables, haft_id id)
 {
-    for (int i = 0; i < KINDS * (OBJECTS + RANGE); i++) {
+    for (int i = 0; i < KINDS * OBJECTS; i++) {
         const enum kind kind = (enum kind)(i % KINDS);
         const struct object *object = &tables->objects[kind][i / KINDS];
 
@@ -143,7 +143,6 @@ void open_tables(struct tables *tables, haft_layout layout)
                                       .object_size = 8,
                                       .layout = layout,
                                       .pins = true,
-                                      .restore_range = RANGE,
                                       .on_bad_access = on_bad_access,
                                       .bad_access_arg = tables};
 
@@ -163,7 +162,7 @@ void close_tables(struct tables *tables)
     haft_packed_close(tables->packed);
     haft_commands_close(tables->commands);
     must_open(haft_worker_close(tables->worker));
-    for (int i = 0; i < OBJECTS + RANGE; i++) {
+    for (int i = 0; i < OBJECTS; i++) {
         const struct object *object = &tables->objects[SHARED][i];
 
         for (uint32_t pins = object->pins; pins != 0; pins--) {

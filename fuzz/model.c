@@ -41,7 +41,7 @@ bool model_is_live(struct model *model, haft_id id)
 /* Whether the slot has had the life `asked`, which is not the one it has now. */
 static bool was_issued(const struct model *model, const struct slot *slot, uint64_t asked)
 {
-    if ((model->wrapped || model->recycled) && slot->state != UNUSED && slot->state != FRESH) {
+    if (model->wrapped && slot->state != UNUSED && slot->state != FRESH) {
         return asked != 0;
     }
     return asked >= model->first && (slot->generation == 0 || asked < slot->generation);

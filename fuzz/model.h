@@ -43,13 +43,11 @@ struct model {
     uint64_t limit;   /* first index that is never issued */
     bool wraps;       /* after the last generation comes 1 */
     bool wrapped;     /* it has come */
-    bool recycled;    /* exhausted slots have begun again */
     bool wears_early; /* packed: exhausted is said while the last life's destructor runs */
     uint64_t moment;
 
     /* shared */
-    uint64_t aside_end; /* indices below it are for restoring */
-    uint64_t pins;      /* of all objects */
+    uint64_t pins; /* of all objects */
 
     struct slot slots[MOST_SLOTS];
     uint64_t used;             /* local: all from here on are UNUSED */

@@ -74,7 +74,7 @@ static void read_numbers(const uint8_t *data, struct values *values)
     values->tag = next_option(&data);
     values->first_generation = next_option(&data);
     values->min_free = next_option(&data);
-    values->restore_range = next_option(&data);
+    next_option(&data); /* of an option that is gone */
     next_option(&data); /* of an option that is gone */
     values->block_size = (size_t)next_option(&data);
     values->max_block_size = (size_t)next_option(&data);
@@ -118,9 +118,8 @@ static struct values values_from(const uint8_t *data)
 static bool is_affordable(const struct values *values)
 {
     return values->capacity <= UINT32_MAX && values->object_size <= UINT32_MAX &&
-           values->min_free <= UINT32_MAX && values->restore_range <= UINT32_MAX &&
-           (values->capacity + values->min_free + values->restore_range) *
-                   (values->object_size + 4096) <
+           values->min_free <= UINT32_MAX &&
+           (values->capacity + values->min_free) * (values->object_size + 4096) <
                (SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 32 : UINT64_C(1) << 26);
 }
 
@@ -139,7 +138,6 @@ static bool applies(enum kind kind, haft_status status)
     case HAFT_BAD_REUSE:
     case HAFT_BAD_MIN_FREE:
         return kind == LOCAL;
-    case HAFT_BAD_RESTORE_RANGE:
     case HAFT_BAD_WAITING_BYTES:
         return kind == SHARED;
     default:
@@ -177,8 +175,6 @@ static bool is_other_to_blame(const struct values *values, haft_status status, u
     case HAFT_BAD_MIN_FREE:
         return values->min_free != 0 &&
                (values->reuse != HAFT_REUSE_FIFO || values->min_free > most - values->capacity);
-    case HAFT_BAD_RESTORE_RANGE:
-        return values->capacity > most || values->restore_range > most - values->capacity;
     case HAFT_BAD_WAITING_BYTES:
         return values->waiting_bytes != 0 && values->waiting_bytes < stride_of(values);
     default:
@@ -310,26 +306,12 @@ static uint64_t try_packed(const struct values *values)
     return 2;
 }
 
-/* The last slot set aside, in its last life. */
-static void restore_last(const struct values *values, haft_worker *worker)
-{
-    const haft_layout layout = layout_of(values);
-    const haft_id id = haft_id_pack(layout, HAFT_FIRST_INDEX + values->restore_range - 1,
-                                    haft_field_max(layout.generation_bits), values->tag);
-
-    must(haft_restore(worker, id, NULL) == HAFT_OK, "restore");
-    must(haft_free(worker, id) == HAFT_OK, "free of a restored object");
-}
-
-static void use_shared(const struct values *values, haft_table *table)
+static void use_shared(haft_table *table)
 {
     haft_worker *worker;
     haft_id id;
 
     must(haft_worker_open(table, &worker) == HAFT_OK, "worker_open");
-    if (values->restore_range != 0) {
-        restore_last(values, worker);
-    }
     must(haft_reserve(worker, &id, NULL) == HAFT_OK, "reserve");
     haft_publish(worker, id);
     must(haft_resolve(haft_table_view(table), id) != NULL, "resolve");
@@ -349,7 +331,6 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
         .random_first_generation = values->random_first_generation,
         .wrap = values->wrap,
         .pins = values->pins,
-        .restore_range = values->restore_range,
         .waiting_bytes = values->waiting_bytes,
         .never_wait = values->never_wait,
     };
@@ -362,7 +343,7 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
         return 1;
     }
     if (values->object_size <= MOST_TOUCHED) {
-        use_shared(values, table);
+        use_shared(table);
     }
     must(haft_table_close(table) == HAFT_OK, "table_close");
     return 2;

@@ -15,7 +15,7 @@ struct values {
     haft_layout layout;
     unsigned reuse;
     bool wrap, keep_order, pins, has_pinned_type, random_first_generation, never_wait;
-    uint64_t growth_step, restore_range, waiting_bytes;
+    uint64_t growth_step, waiting_bytes;
 
     /* with memory of the program's */
     uint64_t workers, hold_back, threads;

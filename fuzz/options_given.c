@@ -138,7 +138,6 @@ static haft_table_options table_options(const struct values *values)
         .sites = values->keep_order,
         .wrap = values->wrap,
         .pins = values->pins,
-        .restore_range = values->restore_range,
         .waiting_bytes = values->waiting_bytes,
         .never_wait = values->never_wait,
         .workers = values->workers,

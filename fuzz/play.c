@@ -227,7 +227,7 @@ void play_must_diagnose(struct play *play, haft_id id, haft_status said, const c
                           (expected == HAFT_EXHAUSTED && said == HAFT_STALE && play->closing);
     const bool is_of_used = (expected == HAFT_NEVER_ISSUED && said == HAFT_STALE) ||
                             (expected == HAFT_STALE && said == HAFT_NEVER_ISSUED);
-    const bool ids_repeat = play->model.wrapped || play->model.recycled;
+    const bool ids_repeat = play->model.wrapped;
 
     if (said != expected && !was_last &&
         !(is_of_used && slot != NULL && ids_repeat && may_be_given_back(play, slot))) {
@@ -297,7 +297,6 @@ static struct setup setup_from(const uint8_t *bytes)
 {
     static const uint64_t capacities[] = {1,  2,  3,  4,  6,   9,   12,  20,
                                           28, 40, 60, 60, 100, 250, 400, 8};
-    static const uint64_t ranges[] = {0, 0, 0, 0, 1, 2, 6, 24};
     static const haft_clock clocks[] = {HAFT_CLOCK_FRAME, HAFT_CLOCK_WORKERS, HAFT_CLOCK_CALLER,
                                         HAFT_CLOCK_FRAME};
     struct setup setup = {
@@ -313,7 +312,6 @@ static struct setup setup_from(const uint8_t *bytes)
         .keep_order = bytes[5] & 16,
         .nested = bytes[6] & 1 ? bytes[6] : 0,
         .pins = bytes[11] & 1,
-        .restore_range = ranges[bytes[11] >> 2 & 7],
         .growth_step = bytes[7] < 128   ? 0
                        : bytes[7] < 160 ? HAFT_PACKED_FIXED
                                         : bytes[7] % 17,
@@ -329,8 +327,6 @@ static struct setup setup_from(const uint8_t *bytes)
         setup.object_size = 8;
     }
     alignment_from(&setup, bytes[10]);
-    setup.restore_range =
-        setup.restore_range < most - setup.capacity ? setup.restore_range : most - setup.capacity;
     setup.object_size = setup.object_size < MOST_OBJECT ? setup.object_size : MOST_OBJECT;
     return setup;
 }
@@ -382,14 +378,13 @@ static void tell_setup(const struct play *play)
     tell(play,
          "open %s clock=%d layout=%u+%u+%u capacity=%llu size=%zu align=%zu tag=%llu "
          "first=%llu fifo=%d min_free=%llu wrap=%d destroy=%d keep_order=%d step=%llx "
-         "nested=%u pins=%d range=%llu",
+         "nested=%u pins=%d",
          kinds[setup->kind].name, (int)setup->clock, setup->layout.index_bits,
          setup->layout.generation_bits, setup->layout.tag_bits, (unsigned long long)setup->capacity,
          setup->object_size, setup->object_alignment, (unsigned long long)setup->tag,
          (unsigned long long)setup->first_generation, setup->reuse == HAFT_REUSE_FIFO,
          (unsigned long long)setup->min_free, setup->wrap, setup->destroys, setup->keep_order,
-         (unsigned long long)setup->growth_step, setup->nested, setup->pins,
-         (unsigned long long)setup->restore_range);
+         (unsigned long long)setup->growth_step, setup->nested, setup->pins);
 }
 
 static struct operation operation_at(const uint8_t *bytes)

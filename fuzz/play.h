@@ -32,8 +32,7 @@ struct setup {
     bool wrap;
     bool destroys; /* on_destroy, on_reclaim are given */
     bool keep_order;
-    bool pins; /* local, shared */
-    uint64_t restore_range;
+    bool pins;      /* local, shared */
     uint8_t nested; /* what callbacks do; 0: look only */
 };
 
@@ -150,10 +149,6 @@ void shared_pin(struct play *play);
 void shared_unpin(struct play *play);
 uint64_t shared_pinned(const struct model *model);
 void shared_let_go(struct play *play);
-
-/* shared_restore.c: ids chosen elsewhere. */
-void shared_restore(struct play *play);
-void shared_restore_freed(struct play *play);
 
 /* shared_many.c: many ids in one call, and scans. */
 void shared_insert_many(struct play *play);

@@ -318,8 +318,6 @@ static void tidy_local(struct world *world, enum kind kind, const struct command
         note(world, released);
         break;
     case 1:
-        note(world, haft_local_recycle_exhausted(local));
-        break;
     case 2: /* the next life of some slot, ahead of its turn */
         note(world, haft_local_id_at(local, HAFT_FIRST_INDEX + command->x % 48, &id));
         note(world, haft_local_restore(local, id, &thing));

@@ -14,7 +14,7 @@ readonly options=(-std=gnu11 -D_DEFAULT_SOURCE -Iinclude -I. -g -O1 -fno-omit-fr
 libraries=(-lurcu-memb -lpthread)
 case $target in
     operations)
-        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,shared_restore,sides}.c) ;;
+        sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,sides}.c) ;;
     exact) sources=(fuzz/exact.c fuzz/exact_subject.c) ;;
     recording) sources=(fuzz/recording.c fuzz/recording_world.c) ;;
     ids) sources=(fuzz/ids.c fuzz/ids_tables.c) ;;
@@ -41,7 +41,7 @@ mkdir -p "$out/$target" "fuzz/corpus/$target"
 "$clang" "${options[@]}" -o "$out/$target/fuzzer" "${sources[@]}" fuzz/libfuzzer.c \
     lib/*/*.c concurrent/*/*.c "${libraries[@]}"
 mkdir -p "$out/$target/found"
-# A census of 2^32 slots, as a restore_range may have, takes 11 s, longer beside other work.
+# A census of 2^32 slots takes 11 s, longer beside other work.
 # New inputs stay outside the tree; what is worth keeping is merged into the corpus by
 #   <fuzzer> -merge=1 fuzz/corpus/<target> <out>/<target>/found
 exec "$out/$target/fuzzer" -max_total_time="$seconds" -use_value_profile=1 -len_control=0 \

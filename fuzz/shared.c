@@ -107,7 +107,7 @@ void shared_took(struct play *play, haft_id id)
     const uint64_t index = haft_id_index(model->layout, id);
     const struct slot *slot = &model->slots[index];
 
-    must_be(index >= model->aside_end && index < model->limit, "the index is in range");
+    must_be(index >= HAFT_FIRST_INDEX && index < model->limit, "the index is in range");
     if (slot->state == RETIRED) {
         must_be(slot->pins == 0, "a pinned object's slot is not reused");
         must_be(slot->ended <= shared_horizon(play),
@@ -412,7 +412,6 @@ static void fill(struct play *play)
     tick(play);
     wait_for_domain(play);
     tell(play, "fill");
-    shared_restore_freed(play);
     while (!shared_is_full(model, shared_pinned(model))) {
         haft_id id = HAFT_NIL;
 
@@ -422,18 +421,13 @@ static void fill(struct play *play)
     }
 }
 
-/* What only tables with an option for it have.  False if this table has not. */
+/* What only tables with pins have.  False if this table has not. */
 static bool take_option(struct play *play)
 {
-    const bool restores = play->now.code % 8 < 3;
-
-    if (restores && play->model.aside_end > HAFT_FIRST_INDEX) {
-        shared_restore(play);
-    } else if (!restores && haft_table_has_pins(play->table)) {
-        (play->now.code % 8 < 6 ? shared_pin : shared_unpin)(play);
-    } else {
+    if (!haft_table_has_pins(play->table)) {
         return false;
     }
+    (play->now.code % 8 < 6 ? shared_pin : shared_unpin)(play);
     return true;
 }
 

@@ -18,21 +18,10 @@ uint64_t shared_worn(const struct model *model, uint64_t from)
     return found;
 }
 
-/* Slots set aside that are in that state. */
-static uint64_t count_aside(const struct model *model, enum slot_state state)
-{
-    uint64_t found = 0;
-
-    for (uint64_t i = HAFT_FIRST_INDEX; i < model->aside_end; i++) {
-        found += model->slots[i].state == state;
-    }
-    return found;
-}
-
-/* Live and reserved, without restored objects. */
+/* Live and reserved. */
 uint64_t shared_taken(const struct model *model)
 {
-    return model->counts[LIVE] + model->counts[TAKEN] - count_aside(model, LIVE);
+    return model->counts[LIVE] + model->counts[TAKEN];
 }
 
 bool shared_is_full(const struct model *model, uint64_t more)
@@ -40,7 +29,7 @@ bool shared_is_full(const struct model *model, uint64_t more)
     const uint64_t taken = shared_taken(model);
 
     return taken >= model->capacity ||
-           taken + more + shared_worn(model, model->aside_end) >= model->capacity;
+           taken + more + shared_worn(model, HAFT_FIRST_INDEX) >= model->capacity;
 }
 
 void shared_check_refusal(struct play *play, haft_status said, bool waited)
@@ -48,8 +37,6 @@ void shared_check_refusal(struct play *play, haft_status said, bool waited)
     const struct model *model = &play->model;
     const bool may_be_elsewhere = model->counts[RETIRED] != 0 || play->depth != 0 ||
                                   (play->workers[0] != NULL && play->workers[1] != NULL);
-    /* A floor only, and objects restored and freed make the count too low. */
-    const bool is_blurred = count_aside(model, RETIRED) + count_aside(model, ENDING) != 0;
 
     if (said == HAFT_FULL) {
         must_be(shared_is_full(model, 0), "the capacity is a floor");
@@ -57,8 +44,7 @@ void shared_check_refusal(struct play *play, haft_status said, bool waited)
         must_be(waited && play->in_section, "refused because of a section");
     } else {
         must_answer(said, HAFT_BUSY, "a refusal");
-        must_be((shared_taken(model) < model->capacity || is_blurred) && may_be_elsewhere,
-                "busy for a reason");
+        must_be(shared_taken(model) < model->capacity && may_be_elsewhere, "busy for a reason");
         must_be(!waited || play->setup.clock == HAFT_CLOCK_FRAME, "a wait does not end busy");
     }
 }

@@ -83,8 +83,7 @@ static uint64_t floor_of(const struct play *play, uint64_t first, uint64_t end)
     return floor;
 }
 
-/* Whether the slot's next life is that of the floor.  (Where slots were recycled, diagnose says
- * HAFT_STALE of ids that were never issued.) */
+/* Whether the slot's next life is that of the floor. */
 static bool begins_at(const struct play *play, uint64_t index, uint64_t floor)
 {
     haft_id next;
@@ -207,14 +206,12 @@ void shared_open(struct play *play)
         .first_generation = setup->first_generation,
         .wrap = setup->wrap,
         .pins = setup->pins,
-        .restore_range = setup->restore_range,
         .on_reclaim = setup->destroys ? on_reclaim : NULL,
         .reclaim_arg = play,
     };
 
     open_domain(play);
     must_answer(haft_table_open(play->domain, &options, &play->table), HAFT_OK, "table_open");
-    play->model.aside_end = HAFT_FIRST_INDEX + setup->restore_range;
     begin_sharing(play);
 }
 
@@ -279,7 +276,6 @@ static void take_back(struct play *play)
     play->setup.destroys = play->setup.destroys && was_local;
     model->is_fifo = was_local && play->setup.reuse == HAFT_REUSE_FIFO;
     model->min_free = was_local ? model->min_free : 0;
-    model->aside_end = HAFT_FIRST_INDEX;
     model->used = HAFT_FIRST_INDEX;
     haft_local_for_each_slot(play->local, count_slot, model);
     for (uint64_t i = model->used; i < model->limit; i++) {

@@ -8,7 +8,7 @@ uint64_t shared_pinned(const struct model *model)
 {
     uint64_t found = 0;
 
-    for (uint64_t i = model->aside_end; model->pins != 0 && i < model->limit; i++) {
+    for (uint64_t i = HAFT_FIRST_INDEX; model->pins != 0 && i < model->limit; i++) {
         const struct slot *slot = &model->slots[i];
 
         found += slot->state == RETIRED && slot->pins != 0 && slot->generation != 0;

@@ -1,6 +1,6 @@
 /*
  * Sides of a haft_local beside the model, and states that it goes back to.  on_end carries
- * operations out, as on_destroy does: it may free, recycle, rewind, and set values.
+ * operations out, as on_destroy does: it may free, rewind, and set values.
  */
 #include "fuzz/play.h"
 #include <haft/side.h>
@@ -31,10 +31,6 @@ struct sides {
     haft_history *history;
     struct model kept[MOST_KEPT]; /* of snapshot n, in place n % MOST_KEPT */
     uint64_t rewinds;
-    bool is_recycling;
-    unsigned
-        recycling_depth;  /* of the call that recycles: values that its callbacks end are others */
-    uint64_t recycled_to; /* index */
     bool is_rewinding;
 };
 
@@ -89,72 +85,21 @@ static void check_value(struct side *side, haft_id id)
     }
 }
 
-/* The slots that were exhausted, below `end`, have been recycled. */
-static void recycle_up_to(struct play *play, uint64_t end)
-{
-    struct sides *sides = play->sides;
-    struct model *model = &play->model;
-
-    for (; sides->recycled_to < end; sides->recycled_to++) {
-        const uint64_t index = sides->recycled_to;
-
-        if (model->slots[index].state != WORN) {
-            continue;
-        }
-        for (int i = 0; i < MOST_SIDES; i++) {
-            struct side *side = &sides->all[i];
-
-            must_be(side->values[index].id == 0 || !side->has_end || side->values[index].is_ending,
-                    "values end before their slot is recycled");
-            if (side->values[index].id != 0 && !side->values[index].is_ending) {
-                forget_value(side, &side->values[index]);
-            }
-        }
-        model->slots[index].generation = model->first;
-        model->recycled = true;
-        model_push(model, index);
-    }
-}
-
-/* Slot `index` is recycled, and a value ends: those without on_end have ended before, or will. */
-static void recycle_values(struct play *play, uint64_t index)
-{
-    must_be(play->model.slots[index].state == WORN,
-            "recycling ends the values of exhausted slots alone");
-    for (int i = 0; i < MOST_SIDES; i++) {
-        struct side *side = &play->sides->all[i];
-        struct value *value = &side->values[index];
-
-        if (value->id != 0 && !side->has_end &&
-            haft_side_get(haft_side_entries(side->side), (haft_id){value->id}) == NULL) {
-            forget_value(side, value);
-        }
-    }
-}
-
 static void on_end(void *bytes, haft_id id, void *arg)
 {
     struct side *side = arg;
     struct play *play = side->play;
-    const uint64_t index = haft_id_index(play->model.layout, id);
     struct value *value = value_of(side, id);
 
     tell(play, "  on_end %llx", (unsigned long long)id.bits);
     must_be(value != NULL && !value->is_ending, "on_end is for a value that is there");
     check_bytes(side, value, bytes);
-    if (play->sides->is_recycling && play->depth == play->sides->recycling_depth &&
-        index >= play->sides->recycled_to) {
-        recycle_up_to(play, index);
-        recycle_values(play, index);
-    }
     const bool was_rewinding = play->sides->is_rewinding;
-    const bool was_recycling = play->sides->is_recycling;
 
     value->is_ending = true;
     must_be(haft_side_get(haft_side_entries(side->side), id) == NULL, "what ends is not found");
     play_nested(play);
     play->sides->is_rewinding = was_rewinding;
-    play->sides->is_recycling = was_recycling;
     must_be(value->is_ending && value->id == id.bits, "the entry is taken until on_end returns");
     check_bytes(side, value, bytes);
     forget_value(side, value);
@@ -381,24 +326,6 @@ static void close_at_hand(struct play *play)
     }
 }
 
-static void recycle(struct play *play)
-{
-    struct sides *sides = play->sides;
-    const bool outer = sides->is_recycling;
-    const unsigned outer_depth = sides->recycling_depth;
-    const uint64_t outer_to = sides->recycled_to;
-
-    tell(play, "recycle_exhausted");
-    sides->is_recycling = true;
-    sides->recycling_depth = play->depth;
-    sides->recycled_to = HAFT_FIRST_INDEX;
-    haft_local_recycle_exhausted(play->local);
-    recycle_up_to(play, play->model.used);
-    sides->is_recycling = outer;
-    sides->recycling_depth = outer_depth;
-    sides->recycled_to = outer_to;
-}
-
 /* --- states --- */
 
 static haft_status check_moment(const struct play *play)
@@ -466,7 +393,7 @@ static void go_back(struct play *play)
     const uint64_t number = kept.from + play->now.y % (MOST_KEPT + 1u);
     haft_status expected = check_moment(play);
 
-    if (sides->history == NULL || sides->is_recycling) {
+    if (sides->history == NULL) {
         return;
     }
     expected = expected == HAFT_OK && number >= kept.to ? HAFT_OUT_OF_RANGE : expected;
@@ -508,8 +435,8 @@ bool sides_are_open(const struct play *play)
 void sides_step(struct play *play)
 {
     static void (*const steps[16])(struct play * play) = {
-        open_side,  set,   set,       set,           set,     set,      get,     get,
-        remove_one, sweep, walk_side, close_at_hand, recycle, snapshot, go_back, open_side,
+        open_side,  set,   set,       set,           set,   set,      get,     get,
+        remove_one, sweep, walk_side, close_at_hand, sweep, snapshot, go_back, open_side,
     };
 
     steps[play->now.code % 16](play);

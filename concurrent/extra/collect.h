@@ -1,6 +1,5 @@
 /*
- * concurrent/extra/collect.h - calls that go through a table's slots, one at a time: haft_trim()
- * and haft_recycle_exhausted().
+ * concurrent/extra/collect.h - calls that go through a table's slots, one at a time: haft_trim().
  */
 #ifndef HAFT_CONCURRENT_COLLECT_H
 #define HAFT_CONCURRENT_COLLECT_H

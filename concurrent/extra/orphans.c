@@ -50,7 +50,7 @@ static void forget_callback(const haft_table *table, uint64_t id)
     atomic_u64 *at = slots_word(&table->slots, index);
     const uint64_t word = load_relaxed(OWN, at);
 
-    /* Another thread may have restored or recycled the slot since. */
+    /* Another thread may have used the slot since. */
     if (id != 0 && word_index(format, word) == MARK_FREE &&
         word_last_life(format, word, index).bits == id) {
         store_relaxed(OWN, at, life_after(&table->slots, word));
@@ -234,11 +234,6 @@ static void put_freed(struct orphans *orphans, uint64_t index, atomic_u64 *at)
 static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, uint64_t word)
 {
     const struct slots *slots = &orphans->table->slots;
-    const bool is_aside = index < orphans->table->restore_end;
-
-    if (is_aside && word == 0) {
-        return;
-    }
     const bool is_linked = word_index(&slots->format, word) >= HAFT_FIRST_INDEX;
 
     word = life_after(slots, slots_begin_at(slots, index, word));
@@ -247,11 +242,10 @@ static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, ui
     }
     store_relaxed(OWN, at, word);
     if (word_index(&slots->format, word) == MARK_EXHAUSTED) {
-        orphans->stock.exhausted += !is_aside;
-        orphans->stock.restore_exhausted += is_aside;
+        orphans->stock.exhausted++;
     } else if (is_linked) {
         put_waiting(orphans, index);
-    } else if (!is_aside) {
+    } else {
         put_ready(orphans, index);
     }
 }
@@ -261,38 +255,34 @@ static void put_free(struct orphans *orphans, uint64_t index, atomic_u64 *at, ui
  * It may also have been given up, or come from a local table, and has no pins then; where that
  * cannot be told, no callback runs for it.
  */
-static bool was_freed(const haft_table *table, uint64_t index, atomic_u64 *at)
+static bool was_freed(const haft_table *table, atomic_u64 *at)
 {
     const bool has_others =
         table->legacy.local != NULL || load_relaxed(OWN, &table->counters.aborted) != 0;
 
-    return !has_others || index < table->restore_end ||
+    return !has_others ||
            (table->slots.has_pins && load_relaxed(OWN, slots_pins(&table->slots, at)) != 0);
 }
 
 static void look_at(struct orphans *orphans, uint64_t index)
 {
     const struct slots *slots = &orphans->table->slots;
-    const bool is_aside = index < orphans->table->restore_end;
     atomic_u64 *at = slots_word(slots, index);
     const uint64_t word = load_relaxed(OWN, at);
     const uint64_t mark = word_index(&slots->format, word);
 
-    orphans->stock.restore_first_used += is_aside && word != 0;
     if (mark == index) {
         orphans->stock.live++;
-        orphans->stock.restored += is_aside;
     } else if (mark == MARK_RESERVED) {
         orphans->stock.reserved++;
     } else if (mark == MARK_EXHAUSTED) {
-        orphans->stock.exhausted += !is_aside;
-        orphans->stock.restore_exhausted += is_aside;
+        orphans->stock.exhausted++;
     } else if (mark == MARK_FREE) {
         put_freed(orphans, index, at);
-    } else if (mark >= HAFT_FIRST_INDEX && was_freed(orphans->table, index, at)) {
+    } else if (mark >= HAFT_FIRST_INDEX && was_freed(orphans->table, at)) {
         store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_FREE));
         put_freed(orphans, index, at);
-    } else if (is_aside || !is_fresh(orphans, index)) {
+    } else if (!is_fresh(orphans, index)) {
         put_free(orphans, index, at, word);
     }
 }
@@ -341,5 +331,4 @@ void orphans_collect(haft_table *table)
     }
     close_others(table);
     stats_correct(table, &orphans.stock);
-    store_relaxed(OWN, &table->restored, orphans.stock.restored);
 }

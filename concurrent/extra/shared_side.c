@@ -35,13 +35,3 @@ bool shared_sides_are_open(const haft_table *table)
 {
     return load_relaxed(HINT, &table->sides) != 0;
 }
-
-void shared_sides_forget(haft_table *table, uint64_t index)
-{
-    if (!shared_sides_are_open(table)) {
-        return;
-    }
-    registry_lock();
-    sides_forget(&table->sides, index);
-    registry_unlock();
-}

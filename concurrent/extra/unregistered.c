@@ -106,7 +106,6 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id)
     sites_note_death(&table->slots.sites, index, CALLER);
     fetch_add_relaxed(COUNT, &table->counters.freed, 1);
     list_push(table, LIST_FREED, index);
-    life_uncount(table, index);
     return HAFT_OK;
 }
 
@@ -118,10 +117,8 @@ void haft_abort_unregistered(haft_table *table, haft_id id)
     sites_note_death(&table->slots.sites, index, CALLER);
     if (life_give_up(&table->slots, id)) {
         list_push(table, LIST_ABORTED, index);
-        life_uncount(table, index);
     } else {
         fetch_add_relaxed(COUNT, &table->counters.reclaimed, 1);
-        life_uncount(table, index); /* first: at no moment is it in use twice */
         /* Weakened, the slot could count as reserved, and as exhausted too. */
         fetch_add_release(TALLY, &table->counters.exhausted, 1);
     }

@@ -36,7 +36,6 @@ struct census {
     const haft_table *table;
     uint8_t *places; /* of each slot */
     uint64_t live;
-    uint64_t restored; /* live in the restore range */
     uint64_t reserved;
     uint64_t exhausted;
     uint64_t retired;
@@ -179,7 +178,7 @@ static void check_free(struct census *census, uint64_t index, uint64_t word, enu
     const uint64_t mark = word_index(&slots->format, word);
     const bool is_retired = word != 0 && mark == MARK_FREE;
 
-    if (place != NOWHERE || (index < table->restore_end && !is_retired)) {
+    if (place != NOWHERE) {
         return;
     }
     if (is_retired && slots->has_pins &&
@@ -201,7 +200,6 @@ static void check_whereabouts(struct census *census, uint64_t index)
         word != 0 && (mark == index || mark == MARK_RESERVED || mark == MARK_EXHAUSTED);
 
     census->live += mark == index;
-    census->restored += mark == index && index < table->restore_end;
     census->reserved += mark == MARK_RESERVED;
     census->exhausted += mark == MARK_EXHAUSTED;
     if (!is_used) {
@@ -231,7 +229,6 @@ static void check_counters(struct census *census)
     check_count(census, "reserved slots", stock.reserved, census->reserved);
     check_count(census, "retired slots", stock.retired, census->retired);
     check_count(census, "exhausted slots", stock.exhausted, census->exhausted);
-    check_count(census, "restored objects", load_relaxed(OWN, &table->restored), census->restored);
 }
 
 static void check_descriptors(struct census *census)

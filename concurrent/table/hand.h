@@ -88,7 +88,7 @@ static inline uint32_t hand_open_count(const haft_worker *worker)
 /* Tables whose frees always have more to do than to put a slot into the batch. */
 static inline bool hand_always_looks(const haft_table *table)
 {
-    return table->slots.sites.records != NULL || table->restore_end != HAFT_FIRST_INDEX;
+    return table->slots.sites.records != NULL;
 }
 
 /* A free looks further when the open batch gets as many slots as the batch limit. */

@@ -5,9 +5,6 @@
  * Edges in this file.
  *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word, also for the
  *            thread that frees the object
- *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   the bytes written into a
- *            slot whose last life is given up
- *   TALLY    life_uncount (release) -> count_restored (acquire)   the count of a free before it
  *   CLAIM    one winner per id: the atomicity of the compare-and-swap in life_end
  *   OWN      only this worker writes the word
  *   RETRY    a first look; the compare-and-swap decides
@@ -94,22 +91,8 @@ static inline bool life_give_up(const struct slots *slots, haft_id id)
 
     assert(life_is_reserved(slots, id) && "an id is reserved, and given up once");
     slots_poison(slots, word);
-    if (word_index(format, next) == MARK_EXHAUSTED) { /* nothing to take back */
-        /* Weakened, a thread that recycles the slot could write before the bytes written here. */
-        store_release(REVIVE, word, next);
-        return false;
-    }
     store_relaxed(OWN, word, next);
-    return true;
-}
-
-/* An object of slot `index` is no longer counted, in tables that count them one by one. */
-static inline void life_uncount(haft_table *table, uint64_t index)
-{
-    if (index < table->restore_end) {
-        /* Weakened, the free could be missed by a thread that sees this. */
-        fetch_add_release(TALLY, &table->restored, UINT64_MAX);
-    }
+    return word_index(format, next) != MARK_EXHAUSTED; /* else there is nothing to take back */
 }
 
 #endif /* HAFT_CONCURRENT_LIFE_H */

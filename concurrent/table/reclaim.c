@@ -8,8 +8,6 @@
  * Edges in this file.
  *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
  *           its memory; is_pinned (release) -> haft_unpin (acquire): the grace period before it
- *   REVIVE  sift (release) -> haft_restore, haft_recycle_exhausted (acquire)
- *           the object's last use, before the slot is taken by its word alone
  *   OWN     this worker has the batch, and so the words of its slots
  */
 #include "concurrent/table/reclaim.h"
@@ -54,7 +52,7 @@ static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint6
     callback_end();
 }
 
-/* One retired slot.  True if it may be used again: not pinned, exhausted, or set aside. */
+/* One retired slot.  True if it may be used again: neither pinned nor exhausted. */
 static bool sift(haft_worker *worker, uint64_t index)
 {
     const haft_table *table = worker->table;
@@ -74,18 +72,16 @@ static bool sift(haft_worker *worker, uint64_t index)
     }
     const uint64_t next = life_after(&table->slots, word);
     const bool is_last = word_index(format, next) == MARK_EXHAUSTED;
-    const bool is_aside = index < table->restore_end;
 
     count_up(&worker->counters.reclaimed, 1);
     /* Weakened, the slot could count twice: its life would not have ended, and it be exhausted. */
-    tally(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, is_last);
+    tally(&worker->counters.exhausted, is_last);
     slots_poison(&table->slots, at);
-    /* Weakened, a restored object could be written before the last use of the one before. */
-    store_release(REVIVE, at, next);
+    store_relaxed(OWN, at, next);
     if (table->on_reclaim != NULL) {
         store_relaxed(OWN, &worker->in_hand, 0);
     }
-    return !is_last && !is_aside;
+    return !is_last;
 }
 
 void reclaim_quietly(haft_worker *worker, struct batch *batch)

@@ -64,7 +64,6 @@ static __attribute__((noinline)) void look_further(haft_worker *worker, uint64_t
     haft_table *table = worker->table;
 
     sites_note_death(&table->slots.sites, index, caller);
-    life_uncount(table, index);
     if (hand_open_count(worker) >= worker->batch_limit) {
         retire_open(worker);
     }
@@ -118,7 +117,6 @@ __attribute__((noinline)) void worker_abort(haft_worker *worker, haft_id id, con
     if (!life_give_up(&table->slots, id)) {
         sites_note_death(&table->slots.sites, index, caller);
         count_up(&worker->counters.reclaimed, 1);
-        life_uncount(table, index); /* first: at no moment is it in use twice */
         tally(&worker->counters.exhausted, 1);
     } else if (hand_add_aborted(worker, index)) {
         look_further(worker, index, caller);

@@ -29,7 +29,6 @@
 #define COUNTERS(X) BEGINNINGS(X) X(inserted) X(freed) ENDS(X)
 
 #define BEGINNINGS(X)                                                                              \
-    X(restore_first_used) /* slots of the restore range, used for the first time */                \
     X(reserved)                                                                                    \
     X(published)
 
@@ -38,10 +37,7 @@
 #define ENDS(X)                                                                                    \
     X(aborted)                                                                                     \
     X(reclaimed) /* freed or aborted, and taken back */                                            \
-    X(exhausted)                                                                                   \
-    X(restore_exhausted) /* the same in the restore range */                                       \
-    X(recycled)          /* exhausted slots that were taken back into use */                       \
-    X(restore_recycled)  /* the same in the restore range */
+    X(exhausted)
 
 /* Counters that are statistics as they are. */
 #define PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees)
@@ -175,10 +171,9 @@ struct haft_table {
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
-    bool is_quick;        /* haft_insert may copy without a call */
-    bool sifts;           /* each slot that is taken back is looked at */
-    bool never_waits;     /* no quiescent point waits for a grace period */
-    uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
+    bool is_quick;    /* haft_insert may copy without a call */
+    bool sifts;       /* each slot that is taken back is looked at */
+    bool never_waits; /* no quiescent point waits for a grace period */
     uint64_t capacity;
     uint64_t budget_size;
     uint64_t waiting_bytes; /* the option; 0: a bound for quiescent points only */
@@ -190,7 +185,6 @@ struct haft_table {
 
     _Alignas(CACHE_LINE) atomic_u64 fresh;     /* slots below are used, or in a worker's extent */
     _Alignas(CACHE_LINE) atomic_u64 shortage;  /* times that a thread found no slot */
-    atomic_u64 restored;                       /* objects live in the restore range */
     atomic_u64 budget;                         /* slots that workers may still hold back */
     atomic_u64 roster;                         /* address of the worker added last */
     _Alignas(CACHE_LINE) struct depot waiting; /* full batches, with their tickets */
@@ -199,7 +193,7 @@ struct haft_table {
     struct counters counters; /* of threads without a worker: they add atomically */
     struct legacy legacy;
     struct released released;
-    atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
+    atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim) */
     atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
     uint64_t number;       /* no other table ever has it */

@@ -2,9 +2,7 @@
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> count_begun (acquire), life_uncount (release) -> count_restored
- *           (acquire)   frees before insertions into their slots; the count of a restored object's
- *           free, before the object is no longer counted as restored
+ *   TALLY   tally (release) -> count_begun (acquire)   frees before insertions into their slots
  *   COUNT   each number alone; fewest_lives chooses the order of the reads
  *   RETRY   the budget, as a number
  */
@@ -52,8 +50,6 @@ static struct sums sum(const haft_table *table)
         sums.open += worker_state(worker) == WORKER_OPEN;
     }
     add_counters(&sums, &table->counters);
-    sums.exhausted += sums.restore_exhausted;
-    sums.recycled += sums.restore_recycled;
     return sums;
 }
 
@@ -74,14 +70,14 @@ static uint64_t slots_at_hand(const haft_table *table, bool again)
     return slots;
 }
 
-/* Slots ever used, without the restore range: drawn from the table, and in no extent any more. */
+/* Slots ever used: drawn from the table, and in no extent any more. */
 static uint64_t used_slots(const haft_table *table)
 {
     /* First: an extent drawn in between makes the difference too small.  It is too large only while
      * a thread has taken slots from `fresh` and not yet put them into its extent. */
     const uint64_t drawn = load_relaxed(COUNT, &table->fresh);
 
-    return difference(drawn, table->restore_end + slots_at_hand(table, false));
+    return difference(drawn, HAFT_FIRST_INDEX + slots_at_hand(table, false));
 }
 
 #define SUM_AS_IT_IS(name) .name = sums.name,
@@ -93,7 +89,7 @@ static struct stock stock_of(const struct sums *sums)
         .live = sums->published + sums->inserted - sums->freed,
         .reserved = sums->reserved - sums->published - sums->aborted,
         .retired = sums->freed + sums->aborted - sums->reclaimed,
-        .exhausted = sums->exhausted - sums->recycled,
+        .exhausted = sums->exhausted,
     };
 }
 
@@ -114,7 +110,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 {
     const struct sums sums = sum(table);
     const struct stock stock = stock_of(&sums);
-    const uint64_t used = used_slots(table) + sums.restore_first_used;
+    const uint64_t used = used_slots(table);
     haft_table_stats stats = {
         .live = not_negative(stock.live),
         .reserved = not_negative(stock.reserved),
@@ -137,8 +133,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 /* Lives and exhausted slots that began and that ended, of all workers and of the table. */
 struct lives {
     uint64_t begun, ended;
-    uint64_t restored; /* of those begun: live in the restore range */
-    uint64_t exhausted, recycled;
+    uint64_t exhausted;
 };
 
 static void count_begun(struct lives *lives, const haft_table *table)
@@ -153,45 +148,31 @@ static void count_begun(struct lives *lives, const haft_table *table)
     }
 }
 
-static void count_restored(struct lives *lives, const haft_table *table)
-{
-    lives->restored = load_acquire(TALLY, &table->restored);
-}
-
 static void count_ended(struct lives *lives, const haft_table *table)
 {
     lives->ended =
         load_relaxed(COUNT, &table->counters.aborted) + load_relaxed(COUNT, &table->counters.freed);
-    lives->recycled = 0;
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         lives->ended += load_relaxed(COUNT, &worker->counters.aborted);
         lives->ended += load_relaxed(COUNT, &worker->counters.freed);
-        lives->recycled += load_relaxed(COUNT, &worker->counters.recycled);
     }
 }
 
-/* Slots live or reserved, without the restore range. */
+/* Slots live or reserved. */
 static uint64_t taken(const struct lives *lives)
 {
-    return difference(lives->begun, lives->ended + lives->restored);
-}
-
-static uint64_t exhausted(const struct lives *lives)
-{
-    return difference(lives->exhausted, lives->recycled);
+    return difference(lives->begun, lives->ended);
 }
 
 /*
  * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in
- * between: beginnings are read before ends, of all workers.  Restored objects are read after they
- * were counted as begun, and before their frees are counted.
+ * between: beginnings are read before ends, of all workers.
  */
 static struct lives fewest_lives(const haft_table *table)
 {
     struct lives lives;
 
     count_begun(&lives, table);
-    count_restored(&lives, table);
     count_ended(&lives, table);
     return lives;
 }
@@ -203,9 +184,9 @@ uint64_t stats_idle(const haft_table *table)
 
     at_hand += load_relaxed(COUNT, &table->released.slots);
     const struct lives lives = fewest_lives(table);
-    const uint64_t drawn = load_relaxed(COUNT, &table->fresh) - table->restore_end;
+    const uint64_t drawn = load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
 
-    return difference(drawn, at_hand + taken(&lives) + exhausted(&lives));
+    return difference(drawn, at_hand + taken(&lives) + lives.exhausted);
 }
 
 /* Add the difference; sums are modulo 2^64, and so may a counter be. */
@@ -229,8 +210,7 @@ void stats_correct(haft_table *table, const struct stock *found)
     correct(&counters->inserted, found->live, counted.live - missing);
     correct(&counters->reserved, found->reserved, counted.reserved);
     correct(&counters->reclaimed, counted.retired + missing, found->retired); /* is subtracted */
-    correct(&counters->exhausted, found->exhausted + found->restore_exhausted, counted.exhausted);
-    correct(&counters->restore_first_used, found->restore_first_used, sums.restore_first_used);
+    correct(&counters->exhausted, found->exhausted, counted.exhausted);
 }
 
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
@@ -239,10 +219,10 @@ haft_status stats_shortage(const haft_table *table, const haft_worker *worker, h
     const uint64_t others = difference(table->budget_size - load_relaxed(RETRY, &table->budget),
                                        2 * (uint64_t)(worker->batch_limit - 1));
     const uint64_t slots =
-        fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - table->restore_end;
+        fresh == HAFT_NO_MEMORY ? used_slots(table) : table->slots.limit - HAFT_FIRST_INDEX;
 
     /* Slots not taken, exhausted or held back by others come within reach in time. */
-    if (taken(&lives) + exhausted(&lives) + others >= slots) {
+    if (taken(&lives) + lives.exhausted + others >= slots) {
         return fresh;
     }
     return taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;

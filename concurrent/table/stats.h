@@ -9,12 +9,9 @@
 /* The counts that a walk over all slots has found. */
 struct stock {
     uint64_t live;
-    uint64_t restored; /* live in the restore range */
     uint64_t reserved;
     uint64_t retired;
     uint64_t exhausted;
-    uint64_t restore_exhausted;
-    uint64_t restore_first_used; /* slots of the range that were ever used */
 };
 
 /*
@@ -34,8 +31,8 @@ void stats_correct(haft_table *table, const struct stock *found);
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
 
 /*
- * Slots in use that hold no object: they wait, are ready, or in a worker's hands.  Outside the
- * restore range.  Not below the number with the slots in use as the call begins, and the objects of
+ * Slots in use that hold no object: they wait, are ready, or in a worker's hands.
+ * Not below the number with the slots in use as the call begins, and the objects of
  * some moment before it returns.
  */
 uint64_t stats_idle(const haft_table *table);

@@ -68,16 +68,12 @@ static haft_status table_slots_wanted(const haft_table_options *options,
 
     *wanted = (struct slots_options){
         .extra = options->memory != NULL ? options->hold_back : geometry_spare(options->capacity),
-        .aside = options->restore_range,
         .pins = options->pins,
         .huge_pages = options->huge_pages,
         .wrapped = options->wrap,
     };
     const haft_status status = options_check(options, IN_SLOTS, &wanted->common, &most);
 
-    if (status == HAFT_OK && options->restore_range > most - options->capacity) {
-        return HAFT_BAD_RESTORE_RANGE;
-    }
     if (status == HAFT_OK && options->memory != NULL && options->workers > MOST_WORKERS) {
         return HAFT_NO_MEMORY;
     }
@@ -106,7 +102,7 @@ static haft_status open_pool(haft_table *table, struct given *given)
     table->waiting_slots = waiting_slots(table->waiting_bytes, table->slots.view.stride);
     table->backlog_slots = backlog_for(table->waiting_slots);
     table->budget_size =
-        budget_for(table->slots.limit - table->restore_end - table->capacity, table->waiting_slots);
+        budget_for(table->slots.limit - HAFT_FIRST_INDEX - table->capacity, table->waiting_slots);
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);
     if (given != NULL) {
@@ -118,7 +114,7 @@ static haft_status open_pool(haft_table *table, struct given *given)
     if (status != HAFT_OK) {
         return status;
     }
-    status = pool_commit(&table->pool, table->restore_end / table->batch_max + DEPOT_NODES);
+    status = pool_commit(&table->pool, HAFT_FIRST_INDEX / table->batch_max + DEPOT_NODES);
     if (status != HAFT_OK) {
         pool_close(&table->pool);
     }
@@ -152,10 +148,9 @@ haft_status table_start(haft_table *table, haft_domain *domain, struct given *gi
     table->domain = domain;
     table->is_quick = slots_has_words(&table->slots);
     open_front(table);
-    table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
-                   table->restore_end != HAFT_FIRST_INDEX;
+    table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins;
     table->number = table_number();
-    store_relaxed(OWN, &table->fresh, table->restore_end);
+    store_relaxed(OWN, &table->fresh, HAFT_FIRST_INDEX);
     store_relaxed(OWN, &table->legacy.listed, MARK_END);
     store_relaxed(OWN, &table->released.head, NUMBER_NONE);
     store_relaxed(OWN, &table->released.slots, 0);
@@ -182,7 +177,6 @@ haft_table *table_new(const char *name, struct given *given, const haft_allocato
                                       : heap_take_zero(heap, size, CACHE_LINE);
 
     if (table != NULL) {
-        table->restore_end = HAFT_FIRST_INDEX;
         table->name = memcpy(table + 1, name, size - sizeof *table);
         table->is_given = given != NULL;
         table->slots.heap = *heap;
@@ -204,7 +198,7 @@ static const char *table_name_of(const haft_table_options *options)
 
 static haft_status start_opened(haft_table *table, haft_domain *domain, struct given *given)
 {
-    haft_status status = slots_commit(&table->slots, table->restore_end);
+    haft_status status = slots_commit(&table->slots, HAFT_FIRST_INDEX);
 
     status = status == HAFT_OK ? runs_reserve(&table->slots.runs) : status;
     status = status == HAFT_OK ? table_start(table, domain, given) : status;
@@ -232,7 +226,6 @@ static haft_status fill_table(haft_table *table, haft_domain *domain,
     table->reclaim_arg = options->reclaim_arg;
     table->waiting_bytes = options->waiting_bytes;
     table->never_waits = options->never_wait;
-    table->restore_end += options->restore_range;
     if (wanted->given != NULL) {
         status = take_workers(table, workers_of(options), wanted->given);
     }

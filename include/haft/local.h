@@ -320,16 +320,6 @@ haft_local_stats haft_local_stats_get(const haft_local *local);
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
- * haft_local_recycle_exhausted - exhausted slots live again, from the first generation, as if freed
- * just now.  Their oldest ids may then live again: call it when no part of the program keeps ids
- * that old.  Afterwards haft_local_diagnose() says HAFT_STALE of all dead ids of used slots.
- *
- * Returns   how many slots.
- * Cost      O(slots ever used).
- */
-uint64_t haft_local_recycle_exhausted(haft_local *local);
-
-/*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
  * ids stay stale: the slots of a page run go on at the highest next generation among them, which
  * costs some of them lives.  A page run is the fewest slots, a power of two, that fill whole pages

@@ -52,11 +52,11 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * pages, it is the slots of about 16 pages.  For large tables that were full and are not: free,
  * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
  *
- * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
- * range, that waits for its grace period, or that a worker holds back; page runs of which a part
- * was never used, and the first.  Everything, in tables with at most 128 KiB of slots.  Batch
- * descriptors stay too: about 4.5 bytes for each slot ever used, more in tables below 4,096
- * objects; and with `sites` 16 bytes for each.
+ * What stays: page runs with a slot that is live, reserved, pinned or exhausted, that waits for its
+ * grace period, or that a worker holds back; page runs of which a part was never used, and the
+ * first.  Everything, in tables with at most 128 KiB of slots.  Batch descriptors stay too: about
+ * 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes
+ * for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -68,7 +68,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *
  * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
  *           memory is released:
- *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
+ *             HAFT_BUSY         another thread is in this call
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_BAD_WRAP     the table has `wrap`: no generation is higher than all before it
  *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part
@@ -77,29 +77,6 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.
  */
 haft_status haft_trim(haft_table *table, uint64_t *released);
-
-/*
- * haft_recycle_exhausted - exhausted slots live again, from the first generation.  Old ids may then
- * live again: those of these slots, in the order in which they were issued.  Call it when no part
- * of the program keeps ids that old.  Where that is never known, a larger layout helps, or the
- * table's `wrap`, where no slot is ever exhausted.
- *
- * First it takes back the slots that are due then, so on_reclaim may run here.  An object that was
- * freed in its last life and is still pinned or waits for its grace period is not exhausted yet,
- * and its slot is not taken.  Slots of the restore range can be restored again.  Afterwards
- * haft_diagnose() says HAFT_STALE of ids that these slots had, and may say so of ids that were
- * never issued.
- *
- * Returns   HAFT_OK, and how many slots in `*recycled` (NULL may be passed).  Otherwise nothing has
- *           changed:
- *             HAFT_BUSY         another thread is in this call or in haft_trim()
- *             HAFT_IN_CALLBACK  the calling thread is inside a callback
- *             HAFT_NO_MEMORY    none for a worker's part
- * Ordering  acquire: the last use of the slots' former objects is done.
- * Progress  blocking (malloc).  Others are never blocked by it.
- * Cost      O(slots ever used): one load each.
- */
-haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 
 /*
  * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
@@ -118,7 +95,7 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *
  *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
  *              ones are opened again.  At most 2^20 workers, of some 164 KiB each.  Calls without a
- *              worker, trim and recycling borrow one of them, and are refused while all are open.
+ *              worker and trim borrow one of them, and are refused while all are open.
  *              So does closing, unless the calling thread has an implicit worker: then close
  *              one of another thread by hand first
  *   hold_back  slots for workers to hold back.  Set it: 32 * 127 is enough for full batches, at 4.5

@@ -11,7 +11,7 @@
  *
  * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
  * a haft_table are plain bytes: none is removed, and each lasts until a value is set for a later
- * object of its slot, the slot is recycled, or the side closes.
+ * object of its slot, or the side closes.
  *
  * Unless a function says otherwise:
  *
@@ -53,14 +53,11 @@ typedef struct haft_side haft_side;
 
 /*
  * Runs once for each value that ends: when it is removed or swept, when one is set for a later
- * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), when the table is
- * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
- * for; its object may have been freed long ago.
+ * object of its slot, when the table is rewound or loaded (haft/snapshot.h), and when the side
+ * closes.  `id` is the one that it was set for; its object may have been freed long ago.
  *
  * It may call all functions of the table and its sides, but close neither; while the table is
  * rewound or loaded, not haft_local_load_begin().  One that always sets another value never ends.
- * Values that it sets while its slot is recycled end too, as long as the slot is exhausted; if it
- * recycles the slot itself, those of the slot's next object stay.
  */
 typedef void haft_side_end(void *value, haft_id id, void *arg);
 
@@ -244,8 +241,8 @@ uint64_t haft_side_sweep(haft_side *side);
 /*
  * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
  * sides alone.  So do haft_local_clear() and restoring ids one by one (haft_local_restore), which
- * issue no id twice.  Where ids are issued again, values end before: in a rewind, in
- * haft_local_load(), haft_local_recycle_exhausted() and haft_recycle_exhausted().
+ * issue no id twice.  Where ids are issued again, values end before: in a rewind and
+ * in haft_local_load().
  *
  * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
  * can be set.

@@ -53,7 +53,7 @@ typedef enum haft_status {
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
     HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,
-                         closes, flushes, trims, recycles, shares or moves objects */
+                         closes, flushes, trims, shares or moves objects */
     HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
 
     /* Why an id cannot be restored: nothing was done. */
@@ -76,7 +76,6 @@ typedef enum haft_status {
     HAFT_BAD_REUSE,
     HAFT_BAD_MIN_FREE,
     HAFT_BAD_PINS,
-    HAFT_BAD_RESTORE_RANGE,
     HAFT_BAD_WAITING_BYTES,
     HAFT_BAD_FOREIGN_CLOCK,
     HAFT_BAD_CLOCK,

@@ -57,9 +57,9 @@ typedef struct haft_worker haft_worker;
 
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
- * its slot back: in calls that reserve, insert or restore, with a worker or without; in
- * haft_worker_quiescent(), _flush() and _close(); in haft_trim() and haft_recycle_exhausted(); in
- * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
+ * its slot back: in calls that reserve or insert, with a worker or without; in
+ * haft_worker_quiescent(), _flush() and _close(); in haft_trim(); in haft_table_close()
+ * and haft_unshare().  Objects that live at haft_table_close() end without it.
  * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
  * the id that the object had.  `worker` is NULL while the table closes (the last two calls); the
  * calls without a worker remain (haft/threads.h).
@@ -101,9 +101,6 @@ typedef struct haft_table_options {
      * where the slots of a large table are used in random order: see haft/memory.h. */
     bool huge_pages;
 
-    /* Slots for haft_restore() alone, on top of the capacity: indices 4 to restore_range + 3. */
-    uint64_t restore_range;
-
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
 
@@ -125,12 +122,11 @@ typedef struct haft_table_options {
  * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
- * at one time and as many as fit in waiting_bytes (and those that haft_recycle_exhausted took
- * back): where no slot can be reused, and a fresh one would exceed that, the answer is HAFT_BUSY,
- * and haft_insert_wait() waits.  So a thread that stays in a read section costs at most that much
- * memory.  Slots that are exhausted, or whose memory is released, do not count.  A slot is the
- * object and 8 bytes, 8 more with pins, at the object's alignment.  Frees never fail: objects that
- * were live at once may all wait at once.
+ * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
+ * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
+ * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
+ * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
+ * alignment.  Frees never fail: objects that were live at once may all wait at once.
  */
 
 /*
@@ -155,7 +151,7 @@ typedef struct haft_table_stats {
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WAITING_BYTES
+ *             HAFT_BAD_WAITING_BYTES
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
@@ -277,7 +273,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
  *
  * A worker's duties: take back slots that are due, its own first, then those of the depot, up to
- * 512 and a batch, where on_reclaim, pins or a restore range ask for it; collect slots that calls
+ * 512 and a batch, where on_reclaim or pins ask for it; collect slots that calls
  * without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and _close() do
  * them, so on_reclaim may run there.
  */

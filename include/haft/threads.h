@@ -189,10 +189,9 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
 /*
  * haft_before_fork - take the lock of the lists of tables, domains and implicit workers.  Until
  * haft_after_fork_parent() other threads wait where they open or close one of these or a side of a
- * shared table, where they end with an implicit worker, recycle in a table with sides
- * (haft_recycle_exhausted), or open or write an export; the export's thread writes later.  No other
- * call waits, and this one waits for no callback.  The calling thread may also
- * write and close its export.
+ * shared table, where they end with an implicit worker, or open or write an export; the export's
+ * thread writes later.  No other call waits, and this one waits for no callback.  The calling
+ * thread may also write and close its export.
  *
  * Threads   the one that forks next, not between haft_section_begin() and haft_section_end(), not
  *           from a callback.  Calls nest: for each one there is one of the functions below.

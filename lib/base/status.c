@@ -48,7 +48,7 @@ static const struct {
                          "object size, alignment or pins of the table do not match the type"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
                           "the call may not be made from a callback: it waits, announces a "
-                          "quiescent point, closes, flushes, trims, recycles, shares or moves "
+                          "quiescent point, closes, flushes, trims, shares or moves "
                           "objects"},
     [HAFT_FORKED] = {"HAFT_FORKED",
                      "the process was forked and haft_after_fork_child() has not been called"},
@@ -73,8 +73,6 @@ static const struct {
     [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
                                                 "the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
-    [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
-                                "restore_range: with the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",
                                 "waiting_bytes: at least one slot, object and overhead, or 0"},
     [HAFT_BAD_FOREIGN_CLOCK] =

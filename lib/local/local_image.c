@@ -3,7 +3,6 @@
  *
  * Edges in this file.
  *   OWN    one thread uses the table
- *   HINT   ids repeat: then more of them are said to be stale.  Sites are for people to read
  */
 #include "lib/local/local_image.h"
 #include "lib/local/local_list.h"
@@ -83,7 +82,6 @@ struct image local_begin_image(const haft_local *local)
                 [LOCAL_FIRST_RUN] = slots->runs.first,
                 [LOCAL_RUNS] = runs,
                 [LOCAL_WRAPPED] = slots->wrapped,
-                [LOCAL_RECYCLED] = load_relaxed(HINT, &slots->recycled),
             },
         .parts =
             {
@@ -152,7 +150,6 @@ static void become_slots(struct slots *slots, const uint64_t *numbers)
     slots->format.first = numbers[LOCAL_FIRST];
     slots->runs.first = numbers[LOCAL_FIRST_RUN];
     slots->wrapped = numbers[LOCAL_WRAPPED] != 0;
-    store_relaxed(HINT, &slots->recycled, numbers[LOCAL_RECYCLED]);
 }
 
 void local_become(haft_local *local, const struct image *image)

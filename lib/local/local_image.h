@@ -24,8 +24,7 @@
     X(FRESH_SLOTS, "number of fresh slots")                                                        \
     X(FIRST_RUN, "first fresh run")                                                                \
     X(RUNS, "number of page runs")                                                                 \
-    X(WRAPPED, "mark of generations that began again")                                             \
-    X(RECYCLED, "mark of exhausted slots that began again")
+    X(WRAPPED, "mark of generations that began again")
 
 #define LOCAL_NUMBER(name, text) LOCAL_##name,
 enum local_number { LOCAL_NUMBERS(LOCAL_NUMBER) LOCAL_NUMBERS_END };

@@ -2,7 +2,6 @@
  * haft_local: ids chosen elsewhere, such as those of a saved game.
  *
  * Edges in this file.
- *   HINT  ids repeat: then more of them are said to be stale
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 #include "lib/local/local.h"
@@ -135,43 +134,6 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
         local_push(local, index, next.bits);
     }
     return status;
-}
-
-static bool is_used_up(const haft_local *local, uint64_t index)
-{
-    const uint64_t word = load_relaxed(OWN, slots_word(&local->slots, index));
-
-    return word_index(&local->slots.format, word) == MARK_EXHAUSTED;
-}
-
-/*
- * End the values of slot `index` while it is exhausted: after each, on_end may have set others, or
- * recycled the slot and set values for its new object.  Whether it is exhausted still.
- */
-static bool end_values_of(const haft_local *local, uint64_t index)
-{
-    while (is_used_up(local, index)) {
-        if (!sides_forget(&local->sides, index)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-uint64_t haft_local_recycle_exhausted(haft_local *local)
-{
-    uint64_t count = 0;
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
-        if (end_values_of(local, index)) {
-            store_relaxed(HINT, &local->slots.recycled, 1);
-            sites_forget(&local->slots.sites, index, index + 1);
-            local_push(local, index, local->slots.format.first);
-            local->exhausted--;
-            count++;
-        }
-    }
-    return count;
 }
 
 void haft_local_load_begin(haft_local *local)

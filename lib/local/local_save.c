@@ -200,9 +200,6 @@ static enum local_number find_wrong_mark(const haft_local *local, const uint64_t
     if (numbers[LOCAL_WRAPPED] > (local->wraps ? 1 : 0)) {
         return LOCAL_WRAPPED;
     }
-    if (numbers[LOCAL_RECYCLED] > 1) {
-        return LOCAL_RECYCLED;
-    }
     if (numbers[LOCAL_TAIL] != 0) {
         return LOCAL_TAIL;
     }

@@ -2,9 +2,8 @@
  * The status of an id.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose, slots_id_at
- *            (acquire)   the word, as resolve sees it, and whether ids repeat
- *   HINT     ids repeat: then more of them are said to be stale
+ *   PUBLISH  haft_publish (release) -> slots_diagnose, slots_id_at (acquire)   the word, as resolve
+ *            sees it
  */
 #include "lib/slots/diagnose.h"
 
@@ -18,7 +17,7 @@ static bool issued_before(const struct slots *slots, uint64_t index, uint64_t as
     const uint64_t last = slots_word_or_floor(slots, index, word);
     const uint64_t now = word_generation(format, slots_begin(slots, last));
 
-    if ((slots->wrapped || load_relaxed(HINT, &slots->recycled) != 0) && last != 0) {
+    if (slots->wrapped && last != 0) {
         return asked != 0;
     }
     /* After the last life the next generation is 0: every life was issued. */

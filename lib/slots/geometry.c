@@ -11,8 +11,7 @@ static uint64_t slot_count(const struct slots_options *options)
 {
     const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
     const uint64_t extra = options->extra < most ? options->extra : most; /* of any number */
-    const uint64_t wanted =
-        HAFT_FIRST_INDEX + options->aside + options->common.capacity + extra + options->spare;
+    const uint64_t wanted = HAFT_FIRST_INDEX + options->common.capacity + extra + options->spare;
     uint64_t count = 8;
 
     while (count < wanted && count < most) {
@@ -49,7 +48,7 @@ struct geometry geometry_of(const struct slots_options *options)
         .stride = round_up(
             sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
         .count = slot_count(options),
-        .end = HAFT_FIRST_INDEX + options->aside + common->capacity,
+        .end = HAFT_FIRST_INDEX + common->capacity,
     };
 }
 

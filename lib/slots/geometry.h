@@ -11,7 +11,6 @@
 struct slots_options {
     struct common_options common; /* as options_check() has filled them in */
     uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
-    uint64_t aside; /* slots below all others, that are not for the capacity */
     uint64_t spare; /* address space wished for beyond those, for slots */
     bool pins;      /* a counter behind each object */
     bool huge_pages;

@@ -188,21 +188,6 @@ static uint64_t forget_all(const haft_side *side)
     return count;
 }
 
-bool sides_forget(const atomic_u64 *list, uint64_t index)
-{
-    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
-        if (index >= load_relaxed(ONWARD, &side->used)) {
-            continue;
-        }
-        if (side->is_shared) {
-            store_relaxed(OWN, entry_of(side, index), 0); /* also of a thread that has ended */
-        } else if (forget(side, index)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Again and again: in one side, on_end may have set values in another. */
 void sides_forget_all(const atomic_u64 *list)
 {

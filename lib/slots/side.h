@@ -13,7 +13,6 @@
  *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
  *                                             with CAS, by one thread in this life
  *          g[RESERVED] -> id                  by that thread                          (SIDE)
- *          id -> 0                            by the thread that recycles the slot
  *          g[RESERVED] -> 0                   in the child of a fork
  *
  * g[RESERVED] of a former life was left by a thread that ended in the middle.
@@ -46,13 +45,6 @@ haft_status side_open(const struct slots *slots, const haft_side_options *option
 /* The list of a table's sides.  Of a shared table, under its lock. */
 void sides_add(atomic_u64 *list, haft_side *side);
 void sides_remove(haft_side *side);
-
-/*
- * Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id.
- * Of a local table at most one value ends in a call, since on_end may change the table and its
- * sides; returns whether one did.
- */
-bool sides_forget(const atomic_u64 *list, uint64_t index);
 
 /* All ids are issued again: each value of a local table's sides ends. */
 void sides_forget_all(const atomic_u64 *list);

@@ -23,7 +23,6 @@ static void keep(struct slots *slots, const struct common_options *options)
     slots->format = word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
     slots->sites.records = NULL;
-    store_relaxed(OWN, &slots->recycled, 0);
 }
 
 static haft_status reserve_slots(struct slots *slots, const struct slots_options *options,

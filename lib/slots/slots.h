@@ -24,7 +24,6 @@ struct slots {
     haft_allocator heap; /* for the table, its workers, and slots that are not in pages */
     struct runs runs;
     struct sites sites;
-    atomic_u64 recycled; /* not 0: exhausted slots have begun again */
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
     struct common_options common; /* of the table, without its name, memory and allocator */
 };

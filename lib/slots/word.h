@@ -10,13 +10,8 @@
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
  *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
-<<<<<<< HEAD
- *                  haft_local, the word is g[FREE] while a destructor runs)
-=======
- *                  haft_local, the word is g[FREE] while a destructor runs, and while on_fill runs
- *                  for the reservation of g; and while a destructor is due, `other` is the next
- *                  slot where one is, FREE at the end)
->>>>>>> 860bca60 (local: run destructors that end objects in a loop)
+ *                  haft_local, the word is g[FREE] while a destructor runs; and while one is due,
+ *                  `other` is the next slot where one is, FREE at the end)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
  *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
  *                  the list that a local table left (concurrent/extra/share.c)
@@ -25,7 +20,7 @@
  *
  * Legal    fresh, g[FREE], g[END], free g[other] -> g[RESERVED]
  *                                                 by the owner of the batch it is in
- *          fresh, g[END] -> g'[RESERVED]          g' >= g: restored, by one thread, with CAS
+ *          fresh, free -> g'[RESERVED]            g' >= g: restored, in a table of one thread
  *          g[RESERVED] -> id                      by the thread that reserved it       (PUBLISH)
  *          g[RESERVED] -> g+1[END]                by the thread that reserved it: given up
  *          g[RESERVED] -> 0[EXHAUSTED]            the same, in its last life
@@ -37,7 +32,6 @@
  *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: taken back
  *          0[FREE] -> 1[END]                      the same, in a table that wraps
  *          free -> fresh                          by the owner of all slots of its run
- *          0[EXHAUSTED] -> first[END]             by the thread that recycles it, with CAS
  * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched
  *          the old id would see the new object.
  *

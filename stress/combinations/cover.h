@@ -25,7 +25,6 @@
     FEATURE(first_generation, options->first_generation != 0)                                      \
     FEATURE(no_objects, options->object_size == 0)                                                 \
     FEATURE(large_objects, options->object_size >= 4096)                                           \
-    FEATURE(restore_range, options->restore_range != 0)                                            \
     FEATURE(wrap, options->wrap != 0)                                                              \
     FEATURE(pins, options->pins != 0)                                                              \
     FEATURE(sites, options->sites != 0)                                                            \
@@ -37,7 +36,7 @@
     FEATURE(side, options->side != 0)                                                              \
     FEATURE(other_table, options->other_table != 0)                                                \
     FEATURE(one_life, plan_has_one_life(options))                                                  \
-    FEATURE(no_spare, options->capacity + options->restore_range + 4 == 1u << options->index_bits)
+    FEATURE(no_spare, options->capacity + 4 == 1u << options->index_bits)
 
 #define FEATURE_NAME(name, has) FEATURE_##name,
 enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
@@ -50,8 +49,8 @@ enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
     PHASE(full)         /* no place is left */                                                     \
     PHASE(last_life)    /* of the slot that the call is on */                                      \
     PHASE(exhausted)    /* some slot is */                                                         \
-    PHASE(ids_repeat)   /* after wrapping or recycling */                                          \
-    PHASE(trimming)     /* while another call trims or recycles */                                 \
+    PHASE(ids_repeat)   /* after wrapping */                                                       \
+    PHASE(trimming)     /* while another call trims */                                             \
     PHASE(closing)      /* while the table is closed, or taken from all threads */                 \
     PHASE(shared_again) /* after it was a local table in between */                                \
     PHASE(left_worker)  /* while a worker is open whose thread has ended */                        \

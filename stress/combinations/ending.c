@@ -166,9 +166,6 @@ void try_unshare(struct thread *thread, const struct step *step)
 {
     haft_local *local;
 
-    if (play.plan->options.restore_range != 0) {
-        return; /* shared again, the table would not be the plan's */
-    }
     const uint32_t closed = step->at % 2 == 0 ? clear_for_closing(thread) : 0;
 
     if (count_in(&play.reserved) != 0) {

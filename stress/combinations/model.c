@@ -135,11 +135,6 @@ haft_id id_in(const struct reg *reg)
     return (haft_id){word_in(&reg->id)};
 }
 
-bool is_aside(haft_id id)
-{
-    return haft_id_index(play.layout, id) < HAFT_FIRST_INDEX + play.plan->options.restore_range;
-}
-
 bool is_last_life(haft_id id)
 {
     return !play.plan->options.wrap &&
@@ -148,7 +143,7 @@ bool is_last_life(haft_id id)
 
 uint32_t capacity_in_use(void)
 {
-    return count_in(&play.live) + count_in(&play.reserved) - count_in(&play.live_restored);
+    return count_in(&play.live) + count_in(&play.reserved);
 }
 
 /* --- lives --- */
@@ -240,12 +235,10 @@ uint64_t next_generation(uint32_t index)
     if (generation != haft_field_max(play.layout.generation_bits)) {
         return generation + 1;
     }
-    return play.plan->options.wrap                ? 1
-           : count_in(&play.recycled[index]) != 0 ? first_generation()
-                                                  : 0;
+    return play.plan->options.wrap ? 1 : 0;
 }
 
-/* The next one: but restored ids skip some, and so do slots whose memory was released. */
+/* The next one: but slots whose memory was released skip some. */
 static bool may_follow_in_turns(haft_id id)
 {
     const uint32_t index = haft_id_index(play.layout, id);
@@ -253,7 +246,7 @@ static bool may_follow_in_turns(haft_id id)
     const uint64_t next = next_generation(index);
 
     return count_in(&play.owned[index]) == 0 && next != 0 &&
-           (generation == next || (generation > next && (is_aside(id) || play.has_trimmed)));
+           (generation == next || (generation > next && play.has_trimmed));
 }
 
 /* Threads at once only wrap where slots have many lives: an id comes again after others. */
@@ -278,41 +271,11 @@ bool may_live_again(haft_id id)
     return count_in(&play.owned[index]) != 0 && word_in(&play.issued[index]) == id.bits;
 }
 
-static void mark_recycled(void)
-{
-    const uint32_t end = UINT32_C(1) << play.plan->options.index_bits;
-
-    for (uint32_t i = HAFT_FIRST_INDEX; i < end; i++) {
-        const haft_id last = {word_in(&play.issued[i])};
-
-        if (last.bits != 0 && is_last_life(last) && count_in(&play.owned[i]) == 0) {
-            atomic_store_explicit(&play.recycled[i], 1, memory_order_relaxed);
-        }
-    }
-}
-
-void model_recycling(void)
-{
-    atomic_store_explicit(&play.ids_repeat, 1, memory_order_relaxed);
-    if (!play.at_once) {
-        play.has_recycled = true;
-    }
-    mark_recycled();
-}
-
-/* Again: callbacks of the call may have ended last lives before it looked. */
-void model_recycled(uint64_t slots)
-{
-    count(&play.exhausted, -(int)slots);
-    mark_recycled();
-}
-
 /* All its slots are in use, exhausted, or may be held back by workers. */
 bool may_be_full(uint32_t used)
 {
     const uint64_t exhausted = count_in(&play.exhausted);
-    const uint64_t slots =
-        haft_table_stats_get(play.table).limit - play.plan->options.restore_range;
+    const uint64_t slots = haft_table_stats_get(play.table).limit;
 
     return used >= play.plan->options.capacity ||
            (exhausted != 0 &&
@@ -333,7 +296,6 @@ static void check_issued(haft_id id)
              (unsigned long long)last.bits);
     }
     atomic_store_explicit(&play.owned[index], 1, memory_order_relaxed);
-    atomic_store_explicit(&play.recycled[index], 0, memory_order_relaxed);
     atomic_store_explicit(&play.reclaimed[index], 0, memory_order_relaxed);
     if (!play.at_once) {
         forget_values(index);
@@ -342,8 +304,7 @@ static void check_issued(haft_id id)
 
 void model_most_used(void)
 {
-    const uint64_t used =
-        count_in(&play.live) + count_in(&play.reserved) - count_in(&play.live_restored);
+    const uint64_t used = count_in(&play.live) + count_in(&play.reserved);
 
     if (!play.at_once && used > play.most_used) {
         play.most_used = used;
@@ -358,9 +319,6 @@ void model_issued(struct reg *reg, haft_id id, enum register_state state)
     atomic_store_explicit(&reg->id, id.bits, memory_order_relaxed);
     if (state != REGISTER_RECORDED) {
         count(state == REGISTER_LIVE ? &play.live : &play.reserved, 1);
-    }
-    if (is_aside(id)) {
-        count(&play.live_restored, 1);
     }
     model_most_used();
     if (state == REGISTER_RESERVED) { /* released, to claim_reserved() */
@@ -380,9 +338,6 @@ void model_published(struct reg *reg)
 static void note_end(haft_id id)
 {
     atomic_store_explicit(&play.owned[haft_id_index(play.layout, id)], 0, memory_order_relaxed);
-    if (is_aside(id)) {
-        count(&play.live_restored, -1);
-    }
     if (is_last_life(id)) {
         count(&play.exhausted, 1);
     }

@@ -170,25 +170,23 @@ struct play {
     haft_layout layout;
     uint32_t register_count;
     _Atomic(uint32_t) ids_repeat; /* or may from now on, in some slot */
-    bool has_recycled;
-    bool has_trimmed;            /* then a slot may skip generations */
-    _Atomic(uint64_t) callbacks; /* calls of on_reclaim */
-    haft_worker *left_worker;    /* an implicit worker that no thread will close */
-    _Atomic(uint32_t) exhausted; /* slots, or about to be: last lives that have ended */
+    bool has_trimmed;             /* then a slot may skip generations */
+    _Atomic(uint64_t) callbacks;  /* calls of on_reclaim */
+    haft_worker *left_worker;     /* an implicit worker that no thread will close */
+    _Atomic(uint32_t) exhausted;  /* slots, or about to be: last lives that have ended */
     _Atomic(uint32_t) live;
-    _Atomic(uint32_t) live_restored;
     _Atomic(uint32_t) reserved;
     _Atomic(uint64_t) frees;
     uint64_t frees_before; /* the table was shared for the last time */
     _Atomic(uint64_t) refused_frees;
     uint64_t refused_before; /* then */
-    uint64_t most_used;      /* slots outside the restore range, at one time; in turns */
+    uint64_t most_used;      /* slots at one time; in turns */
     uint64_t grace_periods;  /* of the domain, when it was asked last */
     _Atomic(uint64_t) reclaims;
     _Atomic(uint64_t) stamps;
     _Atomic(uint64_t) made[CALL_COUNT]; /* calls of the library */
-    _Atomic(uint32_t) trimming; /* calls of haft_trim() and haft_recycle_exhausted() under way */
-    bool is_ending;             /* callbacks make no calls any more */
+    _Atomic(uint32_t) trimming;         /* calls of haft_trim() under way */
+    bool is_ending;                     /* callbacks make no calls any more */
     _Atomic(bool) is_closing;
     uint32_t closing_steps; /* of callbacks, since then */
     bool has_guest;         /* one that is about to leave, or leaves at this moment */
@@ -206,7 +204,6 @@ struct play {
     _Atomic(uint64_t) issued[MOST_INDICES];    /* the id issued last */
     _Atomic(uint32_t) owned[MOST_INDICES];     /* live or reserved */
     _Atomic(uint64_t) reclaimed[MOST_INDICES]; /* the id that on_reclaim was given last */
-    _Atomic(uint32_t) recycled[MOST_INDICES]; /* its last life had ended when slots were recycled */
 };
 
 extern struct play play;
@@ -268,16 +265,11 @@ void model_end_doomed(struct reg *reg, bool is_live);
 /* on_reclaim was given an id; it writes to the object, which no reader has any more. */
 void model_reclaimed(haft_id id, struct stamp *object);
 
-bool is_aside(haft_id id); /* of the restore range */
 bool is_last_life(haft_id id);
 
 /* Whether the id, of a register whose object has ended, may be that of another object by now: in
  * turns only if it is. */
 bool may_live_again(haft_id id);
-
-/* Slots are about to be recycled; and that many have been. */
-void model_recycling(void);
-void model_recycled(uint64_t slots);
 
 /* Whether a table whose slots are exhausted may say that it is full, with that many in use. */
 bool may_be_full(uint32_t used);

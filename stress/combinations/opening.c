@@ -108,7 +108,6 @@ void begin_table(void)
         .first_generation = from->first_generation,
         .wrap = from->wrap,
         .pins = from->pins,
-        .restore_range = from->restore_range,
         .on_reclaim = from->on_reclaim ? reclaim_callback : NULL,
         .reclaim_arg = &play,
         .sites = from->sites,
@@ -133,13 +132,12 @@ void forget_table(void)
 {
     memset(play.registers, 0, play.register_count * sizeof *play.registers);
     memset(play.issued, 0, sizeof *play.issued << play.plan->options.index_bits);
-    memset(play.recycled, 0, sizeof *play.recycled << play.plan->options.index_bits);
     memset(play.owned, 0, sizeof *play.owned << play.plan->options.index_bits);
     memset(play.reclaimed, 0, sizeof *play.reclaimed << play.plan->options.index_bits);
     play.crowd_count = 0;
-    play.has_trimmed = play.has_recycled = false;
+    play.has_trimmed = false;
     play.most_used = 0;
-    play.exhausted = play.live = play.live_restored = play.reserved = 0;
+    play.exhausted = play.live = play.reserved = 0;
     play.frees = play.reclaims = play.frees_before = 0;
     play.refused_frees = play.refused_before = 0;
     play.left_worker = NULL;

@@ -80,14 +80,7 @@ static void draw_capacity(struct chance *chance, struct plan_options *options, b
     const uint32_t wanted = !at_once ? 2000 : 40;
     const uint32_t most = range < wanted ? range : wanted;
 
-    if (one_in(chance, 3)) {
-        options->restore_range = between(chance, 1, range > 8 ? 4 : 1);
-    }
-    options->restore_range = options->restore_range < range ? options->restore_range : 0;
     options->capacity = one_in(chance, 2) ? most : between(chance, 1, most);
-    if (options->capacity > range - options->restore_range) {
-        options->capacity = range - options->restore_range;
-    }
 }
 
 /* Where ids repeat soon, threads at once could take one object for another. */
@@ -125,24 +118,45 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
 /* --- steps --- */
 
 static const uint8_t allowed_in_reclaim[] = {
-    CALL_INSERT,      CALL_RESERVE,      CALL_PUBLISH,
-    CALL_ABORT,       CALL_FREE,         CALL_FREE_STALE,
-    CALL_INSERT_MANY, CALL_FREE_MANY,    CALL_BARE_FREE,
-    CALL_BARE_INSERT, CALL_BARE_RESERVE, CALL_BARE_ABORT,
-    CALL_UNPIN,       CALL_UNPIN,        CALL_DIAGNOSE,
-    CALL_RESTORE,     CALL_BARE_PUBLISH, CALL_RESERVE_CAPACITY,
-    CALL_JOB_BEGIN,   CALL_PIN,          CALL_SCAN,
-    CALL_SIDE_SET,    CALL_SIDE_FIND,    CALL_OTHER_INSERT,
-    CALL_OTHER_FREE,  CALL_WORKER_OPEN,  CALL_WORKER_CURRENT,
-    CALL_SIDE_OPEN,   CALL_SIDE_CLOSE,   CALL_RESOLVE_MANY,
-    CALL_RESOLVE,     CALL_EXPLAIN,      CALL_EXPORT,
+    CALL_INSERT,
+    CALL_RESERVE,
+    CALL_PUBLISH,
+    CALL_ABORT,
+    CALL_FREE,
+    CALL_FREE_STALE,
+    CALL_INSERT_MANY,
+    CALL_FREE_MANY,
+    CALL_BARE_FREE,
+    CALL_BARE_INSERT,
+    CALL_BARE_RESERVE,
+    CALL_BARE_ABORT,
+    CALL_UNPIN,
+    CALL_UNPIN,
+    CALL_DIAGNOSE,
+    CALL_BARE_PUBLISH,
+    CALL_RESERVE_CAPACITY,
+    CALL_JOB_BEGIN,
+    CALL_PIN,
+    CALL_SCAN,
+    CALL_SIDE_SET,
+    CALL_SIDE_FIND,
+    CALL_OTHER_INSERT,
+    CALL_OTHER_FREE,
+    CALL_WORKER_OPEN,
+    CALL_WORKER_CURRENT,
+    CALL_SIDE_OPEN,
+    CALL_SIDE_CLOSE,
+    CALL_RESOLVE_MANY,
+    CALL_RESOLVE,
+    CALL_EXPLAIN,
+    CALL_EXPORT,
 };
 
 /* What waits, or takes something apart. */
 static const uint8_t refused_in_callbacks[] = {
-    CALL_QUIESCENT,        CALL_FLUSH, CALL_WORKER_CLOSE, CALL_WAIT,          CALL_TRIM,
-    CALL_RECYCLE,          CALL_TICK,  CALL_TABLE_CLOSE,  CALL_UNSHARE_SHARE, CALL_INSERT_WAIT,
-    CALL_BARE_INSERT_WAIT, CALL_APPLY,
+    CALL_QUIESCENT, CALL_FLUSH,       CALL_WORKER_CLOSE,  CALL_WAIT,        CALL_TRIM,
+    CALL_TICK,      CALL_TABLE_CLOSE, CALL_UNSHARE_SHARE, CALL_INSERT_WAIT, CALL_BARE_INSERT_WAIT,
+    CALL_APPLY,
 };
 
 /* Once, mostly; some calls many times, so that batches, rings and depots fill. */
@@ -189,8 +203,7 @@ struct swarm {
     bool records; /* from the beginning, by threads at once */
 };
 
-static struct swarm draw_swarm(struct chance *chance, const struct plan_options *options,
-                               bool at_once)
+static struct swarm draw_swarm(struct chance *chance)
 {
     struct swarm swarm = {.records = false};
     const uint32_t eighths = one_in(chance, 2) ? 2 : 5;
@@ -198,22 +211,19 @@ static struct swarm draw_swarm(struct chance *chance, const struct plan_options 
     for (uint32_t call = 0; call < CALL_COUNT; call++) {
         swarm.omitted[call] = below(chance, 8) < eighths;
     }
-    if (at_once && !has_many_lives(options)) {
-        swarm.omitted[CALL_RECYCLE] = true;
-    }
     return swarm;
 }
 
-/* What threads at once do with the one slot of a table, and what brings it back. */
-static const uint8_t on_one_slot[] = {
+/* What threads at once do with the few slots of a table, and what brings them back. */
+static const uint8_t on_few_slots[] = {
     CALL_INSERT,      CALL_RESERVE,      CALL_PUBLISH,      CALL_ABORT,         CALL_FREE,
     CALL_FREE_MANY,   CALL_BARE_RESERVE, CALL_BARE_FREE,    CALL_BARE_PUBLISH,  CALL_BARE_ABORT,
     CALL_PIN,         CALL_UNPIN,        CALL_WAIT,         CALL_SECTION_BEGIN, CALL_SECTION_END,
     CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE, CALL_FREE_STALE,    CALL_RESOLVE_MANY,
 };
 
-/* Calls on the one slot of a table whose objects have values. */
-static const uint8_t on_one_value[] = {
+/* Calls on the few slots of a table whose objects have values. */
+static const uint8_t on_few_values[] = {
     CALL_SIDE_SET,  CALL_SIDE_FIND,   CALL_DIAGNOSE,     CALL_INSERT,     CALL_RESERVE,
     CALL_ABORT,     CALL_FREE,        CALL_FREE_MANY,    CALL_FREE_STALE, CALL_PIN,
     CALL_UNPIN,     CALL_WAIT,        CALL_QUIESCENT,    CALL_PUBLISH,    CALL_SECTION_BEGIN,
@@ -221,24 +231,16 @@ static const uint8_t on_one_value[] = {
     CALL_SIDE_OPEN, CALL_SIDE_CLOSE,  CALL_RESOLVE_MANY,
 };
 
-/* Calls on the one slot in which ids are restored. */
-static const uint8_t on_one_restored[] = {
-    CALL_RESTORE,   CALL_FREE,          CALL_FREE_MANY,   CALL_BARE_FREE,    CALL_FREE_STALE,
-    CALL_RESOLVE,   CALL_DIAGNOSE,      CALL_PIN,         CALL_UNPIN,        CALL_WAIT,
-    CALL_QUIESCENT, CALL_SECTION_BEGIN, CALL_SECTION_END, CALL_WORKER_OPEN,  CALL_WORKER_CLOSE,
-    CALL_SIDE_SET,  CALL_SIDE_FIND,     CALL_SIDE_OPEN,   CALL_RESOLVE_MANY,
-};
-
 /* Recording by all threads, and what else becomes of the same objects meanwhile. */
 static const uint8_t on_a_command_set[] = {
-    CALL_COMMANDS_OPEN,  CALL_COMMANDS_CLOSE, CALL_RECORDER_OPEN, CALL_WORKER_OPEN,
-    CALL_RECORD_CREATE,  CALL_RECORD_DESTROY, CALL_RECORD_CALL,   CALL_APPLY,
-    CALL_INSERT,         CALL_FREE,           CALL_BARE_FREE,     CALL_FREE_MANY,
-    CALL_RESOLVE,        CALL_SECTION_BEGIN,  CALL_SECTION_END,   CALL_PIN,
-    CALL_UNPIN,          CALL_QUIESCENT,      CALL_RESTORE,       CALL_SIDE_SET,
-    CALL_BARE_PUBLISH,   CALL_BARE_RESERVE,   CALL_DIAGNOSE,      CALL_FREE_STALE,
-    CALL_JOB_BEGIN,      CALL_JOB_END,        CALL_TRIM,          CALL_SCAN,
-    CALL_OFFLINE_ONLINE, CALL_RESOLVE_MANY,   CALL_EXPORT,        CALL_SIDE_OPEN,
+    CALL_COMMANDS_OPEN, CALL_COMMANDS_CLOSE, CALL_RECORDER_OPEN, CALL_WORKER_OPEN,
+    CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_RECORD_CALL,   CALL_APPLY,
+    CALL_INSERT,        CALL_FREE,           CALL_BARE_FREE,     CALL_FREE_MANY,
+    CALL_RESOLVE,       CALL_SECTION_BEGIN,  CALL_SECTION_END,   CALL_PIN,
+    CALL_UNPIN,         CALL_QUIESCENT,      CALL_SIDE_SET,      CALL_BARE_PUBLISH,
+    CALL_BARE_RESERVE,  CALL_DIAGNOSE,       CALL_FREE_STALE,    CALL_JOB_BEGIN,
+    CALL_JOB_END,       CALL_TRIM,           CALL_SCAN,          CALL_OFFLINE_ONLINE,
+    CALL_RESOLVE_MANY,  CALL_EXPORT,         CALL_SIDE_OPEN,
 };
 
 /* Jobs inside jobs, what they hold, and what must not end meanwhile. */
@@ -259,30 +261,18 @@ static void keep_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count
     }
 }
 
-static void narrow_to_one_restored(struct chance *chance, struct plan_options *options,
-                                   struct swarm *swarm)
+static void narrow_to_few_slots(struct chance *chance, struct plan_options *options,
+                                struct swarm *swarm)
 {
     options->index_bits = 3;
-    options->restore_range = 1;
-    options->capacity = 1;
-    options->filled = 0;
-    options->side = !options->wrap && one_in(chance, 2);
-    keep_calls(swarm, on_one_restored, sizeof on_one_restored);
-}
-
-static void narrow_to_one_slot(struct chance *chance, struct plan_options *options,
-                               struct swarm *swarm)
-{
-    options->index_bits = 3;
-    options->restore_range = 3; /* of the four slots that there are */
     options->capacity = 1;
     options->filled = 0;
     options->pins = 1;
     options->side = !options->wrap && one_in(chance, 2);
     if (options->side) {
-        keep_calls(swarm, on_one_value, sizeof on_one_value);
+        keep_calls(swarm, on_few_values, sizeof on_few_values);
     } else {
-        keep_calls(swarm, on_one_slot, sizeof on_one_slot);
+        keep_calls(swarm, on_few_slots, sizeof on_few_slots);
     }
 }
 
@@ -295,11 +285,11 @@ static bool is_omitted(const struct swarm *swarm, uint32_t call)
 static uint32_t draw_any_call(struct chance *chance, bool at_once)
 {
     static const uint8_t common[] = {
-        CALL_INSERT,  CALL_INSERT,        CALL_INSERT,        CALL_FREE,           CALL_FREE,
-        CALL_FREE,    CALL_FLUSH,         CALL_QUIESCENT,     CALL_RESTORE,        CALL_RESOLVE,
-        CALL_PIN,     CALL_UNPIN,         CALL_SIDE_SET,      CALL_SIDE_FIND,      CALL_JOB_BEGIN,
-        CALL_JOB_END, CALL_RECORDER_OPEN, CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_RECORD_CALL,
-        CALL_APPLY,   CALL_COMMANDS_OPEN, CALL_OTHER_INSERT,  CALL_OTHER_FREE};
+        CALL_INSERT,        CALL_INSERT,        CALL_INSERT,         CALL_FREE,        CALL_FREE,
+        CALL_FREE,          CALL_FLUSH,         CALL_QUIESCENT,      CALL_RESOLVE,     CALL_PIN,
+        CALL_UNPIN,         CALL_SIDE_SET,      CALL_SIDE_FIND,      CALL_JOB_BEGIN,   CALL_JOB_END,
+        CALL_RECORDER_OPEN, CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_RECORD_CALL, CALL_APPLY,
+        CALL_COMMANDS_OPEN, CALL_OTHER_INSERT,  CALL_OTHER_FREE};
 
     if (one_in(chance, 2)) {
         return common[below(chance, sizeof common)];
@@ -392,12 +382,10 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
     plan->seed = seed;
     plan->threads = at_once ? between(&chance, 2, 3) : between(&chance, 1, MOST_THREADS);
     draw_options(&chance, &plan->options, at_once);
-    struct swarm swarm = draw_swarm(&chance, &plan->options, at_once);
+    struct swarm swarm = draw_swarm(&chance);
 
     if (at_once && one_in(&chance, 3)) {
-        narrow_to_one_slot(&chance, &plan->options, &swarm);
-    } else if (at_once && one_in(&chance, 5)) {
-        narrow_to_one_restored(&chance, &plan->options, &swarm);
+        narrow_to_few_slots(&chance, &plan->options, &swarm);
     } else if (at_once && one_in(&chance, 4)) {
         keep_calls(&swarm, on_a_command_set, sizeof on_a_command_set);
         swarm.records = true;

@@ -42,7 +42,6 @@
     CALL(BARE_PUBLISH)                                                                             \
     CALL(BARE_ABORT)                                                                               \
     CALL(BARE_FREE)                                                                                \
-    CALL(RESTORE)                                                                                  \
     CALL(SECTION_BEGIN)                                                                            \
     CALL(SECTION_END)                                                                              \
     CALL(RESOLVE)                                                                                  \
@@ -58,7 +57,6 @@
     CALL(SIDE_SET)                                                                                 \
     CALL(SIDE_FIND)                                                                                \
     CALL(TRIM)                                                                                     \
-    CALL(RECYCLE)                                                                                  \
     CALL(RESERVE_CAPACITY)                                                                         \
     CALL(WAIT)                                                                                     \
     CALL(JOB_BEGIN)                                                                                \
@@ -129,7 +127,6 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(capacity)                                                                               \
     OPTION(object_size)                                                                            \
     OPTION(first_generation)                                                                       \
-    OPTION(restore_range)                                                                          \
     OPTION(wrap)                                                                                   \
     OPTION(pins)                                                                                   \
     OPTION(sites)                                                                                  \

@@ -31,24 +31,10 @@ static void flush_own(struct thread *thread)
     by_each_worker(thread, haft_worker_flush, "haft_worker_flush");
 }
 
-/* Slots of the restore range that are free, or may be. */
-static uint64_t free_aside(void)
-{
-    uint64_t used = 0;
-
-    for (uint32_t i = 0; i < play.plan->options.restore_range; i++) {
-        used += word_in(&play.issued[HAFT_FIRST_INDEX + i]) != 0;
-    }
-    return used - count_in(&play.live_restored);
-}
-
 /* How many more a table of this state must take before it may say that it has none. */
 static uint64_t slots_to_be_had(void)
 {
-    const haft_table_stats stats = haft_table_stats_get(play.table);
-    const uint64_t aside = free_aside();
-
-    return stats.free < aside ? 0 : stats.free - aside;
+    return haft_table_stats_get(play.table).free;
 }
 
 static struct {
@@ -139,8 +125,7 @@ static uint32_t pinned_and_freed(void)
     for (uint32_t i = 0; play.plan->options.pins && i < play.register_count; i++) {
         const struct reg *reg = &play.registers[i];
 
-        found += count_in(&reg->pins) != 0 && count_in(&reg->state) == REGISTER_ENDED &&
-                 !is_aside(id_in(reg));
+        found += count_in(&reg->pins) != 0 && count_in(&reg->state) == REGISTER_ENDED;
     }
     return found;
 }

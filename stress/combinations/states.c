@@ -25,7 +25,6 @@ static void end_value(void *value, haft_id id, void *arg)
     require_that(is_value_stamp(value, id), "a value in on_end");
     require_that(haft_side_get(haft_side_entries(beside->side), id) == NULL, "a value that ends");
     require_that(haft_side_set(beside->side, id, NULL, NULL) != HAFT_OK, "a value in its end");
-    haft_local_recycle_exhausted(beside->local);
     if (haft_local_insert(beside->local, NULL, &other) == HAFT_OK) {
         require_that(haft_local_free(beside->local, other) == HAFT_OK, "haft_local_free");
     }
@@ -76,7 +75,6 @@ static void go_astray(haft_local *local)
     haft_id id;
 
     haft_local_clear(local);
-    haft_local_recycle_exhausted(local);
     for (uint64_t i = 0; i < count + 2; i++) {
         haft_local_insert(local, NULL, &id);
     }

@@ -13,11 +13,11 @@ step_call step_job_begin, step_job_end, step_park, step_unpark;
 step_call step_commands_open, step_commands_close, step_recorder_open, step_record_create,
     step_record_destroy, step_record_call, step_apply;
 step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_publish, step_abort,
-    step_free, step_free_stale, step_free_many, step_restore;
+    step_free, step_free_stale, step_free_many;
 step_call step_refused;
 step_call step_side_open, step_side_close, step_side_set, step_side_find;
 step_call step_other_insert, step_other_free;
 step_call step_resolve, step_resolve_many, step_pin, step_unpin, step_scan, step_diagnose,
-    step_explain, step_export, step_trim, step_recycle, step_reserve_capacity;
+    step_explain, step_export, step_trim, step_reserve_capacity;
 
 #endif /* HAFT_COMBINATIONS_STEPS_H */

@@ -13,8 +13,7 @@ static bool needs_workers(struct actor *actor)
 {
     const struct play *play = actor->play;
 
-    if (!is_reader(play, actor->number) || has_habit(play, SCANS) || has_habit(play, RESTORES) ||
-        has_habit(play, SHARES)) {
+    if (!is_reader(play, actor->number) || has_habit(play, SCANS) || has_habit(play, SHARES)) {
         return true;
     }
     if (play->run.clock == HAFT_CLOCK_WORKERS) {
@@ -151,10 +150,6 @@ static bool common_step(struct actor *actor)
 
     if (has_habit(play, TRIMS) && one_in(&actor->chance, actor->number == 0 ? 2 : 32)) {
         trim_step(actor);
-        return true;
-    }
-    if (has_habit(play, RESTORES) && one_in(&actor->chance, 2)) {
-        restore_step(actor);
         return true;
     }
     if (has_habit(play, SHARES) && actor->debt != 0 && is_reader(play, actor->number)) {

@@ -86,9 +86,8 @@ void reader_step(struct actor *actor);
 void scan_step(struct actor *actor);
 void pin_step(struct actor *actor);
 
-/* One step of any thread's, outside sections: trims.c, restores.c, desks.c. */
+/* One step of any thread's, outside sections: trims.c, desks.c. */
 void trim_step(struct actor *actor);
-void restore_step(struct actor *actor);
 void record_step(struct actor *actor);
 
 /* Whether the actor is the one thread that applies recorded commands: desks.c. */

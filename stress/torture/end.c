@@ -68,28 +68,6 @@ static void let_time_pass(const struct drain *drain)
     sleep_ns(NAP_NS);
 }
 
-/* Each slot of the range must have a next life. */
-static void restore_range(struct drain *drain)
-{
-    struct play *play = drain->play;
-    struct subject *subject = drain->subject;
-
-    for (uint64_t i = HAFT_FIRST_INDEX; i < HAFT_FIRST_INDEX + subject->range; i++) {
-        const haft_id id =
-            haft_id_pack(subject->layout, i, peek(&subject->places[i].issued) + 1, 0);
-        struct object object;
-        haft_status status;
-
-        object_write(&object, id);
-        while ((status = haft_restore(drain->worker, id, &object)) == HAFT_BUSY) {
-            let_time_pass(drain);
-        }
-        must(&play->run, status, "restoring in the end");
-        ledger_take(play, subject, id);
-        add(&subject->inserted, 1);
-    }
-}
-
 /* One object more; false if the table is full. */
 static bool insert(struct drain *drain)
 {
@@ -165,7 +143,6 @@ static void end_table(struct play *play, struct subject *subject)
     if (has_habit(play, TRIMS)) {
         must(&play->run, haft_trim(subject->table, NULL), "trimming in the end");
     }
-    restore_range(&drain);
     if (has_habit(play, EXHAUSTS)) {
         exhaust(&drain);
     } else {

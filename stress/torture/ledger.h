@@ -37,7 +37,6 @@ struct subject {
     uint64_t capacity;
     uint64_t slots; /* that there can be, from index 0 */
     uint64_t kept;
-    uint64_t range; /* slots for restoring: the first ones */
     struct place *places;
     shared_u64 live;      /* no fewer are live: counted up after, down before */
     shared_u64 inserted;  /* published */
@@ -64,12 +63,6 @@ bool ledger_age(const struct play *play, struct subject *subject, haft_id id, ui
 static inline struct place *place_of(const struct subject *subject, haft_id id)
 {
     return &subject->places[haft_id_index(subject->layout, id)];
-}
-
-/* Whether the slot is one of those for restoring. */
-static inline bool is_in_range(const struct subject *subject, haft_id id)
-{
-    return haft_id_index(subject->layout, id) < HAFT_FIRST_INDEX + subject->range;
 }
 
 /* An id that was on the board a moment ago, or HAFT_NIL. */

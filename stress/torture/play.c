@@ -105,7 +105,6 @@ static void open_subject(struct play *play, unsigned number)
         .layout = profile->layout,
         .tag = profile->layout.tag_bits != 0 ? number + 1 : 0,
         .pins = has_habit(play, PINS),
-        .restore_range = has_habit(play, RESTORES) ? RANGE : 0,
         .wrap = has_habit(play, WRAPS),
         .on_reclaim = has_habit(play, RECLAIMS) ? on_reclaim : NULL,
         .reclaim_arg = subject,
@@ -113,7 +112,6 @@ static void open_subject(struct play *play, unsigned number)
 
     subject->play = play;
     subject->capacity = profile->capacity;
-    subject->range = options.restore_range;
     if (has_habit(play, SHARES)) {
         const haft_share_options shared = {.on_reclaim = options.on_reclaim,
                                            .reclaim_arg = subject};

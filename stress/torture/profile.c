@@ -41,8 +41,6 @@ const struct profile profiles[PROFILES] = {
      COUNT_EXHAUSTED},
     {"trim", "memory given back while others work", 1024, 75, 1, WIDE, TRIMS | FLOODS | RECLAIMS,
      COUNT_TRIMMED},
-    {"restore", "16 ids, restored and freed by all", 64, 60, 1, WIDE, RESTORES | RECLAIMS,
-     COUNT_RESTORE_LOST},
     {"wrap",
      "3 generations a slot, over and over",
      16,

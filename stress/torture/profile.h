@@ -20,7 +20,6 @@ enum habit {
     EXHAUSTS = 1 << 9,  /* few generations: a play ends when all lives have been lived */
     RECLAIMS = 1 << 10, /* the table has an on_reclaim, which spoils the object */
     TRIMS = 1 << 11,    /* memory is given back while others work; objects are large */
-    RESTORES = 1 << 12, /* threads race to restore the ids of a range */
     WRAPS = 1 << 13,    /* after its last generation a slot goes on at 1: ids repeat */
     COMMANDS = 1 << 14, /* destructions and creations are recorded, and applied by one thread */
     SHARES = 1 << 15,   /* a play's table was a local one before, and is again at its end */
@@ -39,8 +38,6 @@ struct profile {
 
 #define PROFILES 20
 #define MOST_TABLES 8
-
-#define RANGE 16 /* ids for the actors that restore, with RESTORES */
 
 extern const struct profile profiles[PROFILES];
 

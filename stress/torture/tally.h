@@ -15,10 +15,9 @@ enum count {
     COUNT_HELD,    /* resolved, and looked at until the section's end */
     COUNT_VISITED, /* by scans */
     COUNT_PINNED,
-    COUNT_STALE, /* ids of freed objects that were tried again */
-    COUNT_LIVES, /* threads that came, and went */
-    COUNT_TICKS, /* of the frame clock */
-    COUNT_RESTORED,
+    COUNT_STALE,   /* ids of freed objects that were tried again */
+    COUNT_LIVES,   /* threads that came, and went */
+    COUNT_TICKS,   /* of the frame clock */
     COUNT_APPLIED, /* frames of commands */
     /* situations that were met */
     COUNT_TOO_LATE,     /* resolves of an id that was freed, or not published yet */
@@ -33,11 +32,10 @@ enum count {
     COUNT_FLOODS,
     COUNT_DELAYS,
     COUNT_STUTTERS,
-    COUNT_TRIMMED,      /* times that memory was given back while others worked */
-    COUNT_RESTORE_LOST, /* ids that another thread restored first */
-    COUNT_REPEATED,     /* ids of freed objects that were live again, a lap later */
-    COUNT_OVERTAKEN,    /* recorded destructions of what others freed before they were applied */
-    COUNT_SHARED_OUT,   /* local tables whose free slots went to several threads */
+    COUNT_TRIMMED,    /* times that memory was given back while others worked */
+    COUNT_REPEATED,   /* ids of freed objects that were live again, a lap later */
+    COUNT_OVERTAKEN,  /* recorded destructions of what others freed before they were applied */
+    COUNT_SHARED_OUT, /* local tables whose free slots went to several threads */
     COUNT_KINDS
 };
 

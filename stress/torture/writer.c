@@ -71,7 +71,7 @@ bool free_one(struct actor *actor, haft_id id, bool inside)
         add(&subject->live, 1);
     }
     judge(actor, id, status);
-    return status == HAFT_OK && !is_in_range(subject, id);
+    return status == HAFT_OK;
 }
 
 /*
@@ -156,10 +156,6 @@ void furnish(struct actor *actor, struct subject *subject, haft_id id, void *obj
 {
     struct place *place = ledger_take(actor->play, subject, id);
 
-    if (is_in_range(subject, id)) {
-        broken(actor->play, "the table chose id %llx, of the range for restoring",
-               (unsigned long long)id.bits);
-    }
     if (swap(&place->is_inherited, 0) != 0) {
         poke(&actor->play->took_over[actor->number], 1);
     }

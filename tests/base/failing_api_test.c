@@ -85,7 +85,6 @@ Test(nth_call_of, opening_a_table_with_each_option)
     const haft_table_options each[] = {
         {.capacity = 1000, .object_size = 8, .name = "named"},
         {.capacity = 1000, .object_size = 100, .object_alignment = 64, .pins = true},
-        {.capacity = 1000, .object_size = 8, .restore_range = 500000, .pins = true},
         {.capacity = 1000, .object_size = 8, .huge_pages = true},
         {.capacity = 1000, .object_size = 8, .sites = true},
     };

@@ -102,15 +102,6 @@ Test(nth_call_in_use_of, trimming_a_shared_table)
     cr_expect(eq(long, faults.balance, before));
 }
 
-Test(nth_call_in_use_of, recycling_exhausted_slots)
-{
-    const long before = faults.balance;
-    const haft_table_options one_life = {.capacity = SLOTS, .layout = HAFT_LAYOUT_OF(17, 1, 0)};
-
-    fail_each_call_of(haft_recycle_exhausted, &one_life, true);
-    cr_expect(eq(long, faults.balance, before));
-}
-
 static haft_status reserve_all(haft_table *of, uint64_t *count)
 {
     const haft_status status = haft_reserve_capacity(of, stats_of(of).limit);

@@ -49,7 +49,6 @@ static void refuse_table(haft_table *table, haft_worker *worker)
     expect_refused(haft_unshare(table, &local));
     expect_refused(haft_share(reach.local, reach.shared.domain, NULL, &shared));
     expect_refused(haft_trim(table, &count));
-    expect_refused(haft_recycle_exhausted(table, &count));
     cr_expect(eq(u64, count, 7));
     cr_expect(eq(ptr, local, reach.local));
     cr_expect(eq(ptr, shared, table));

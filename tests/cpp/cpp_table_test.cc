@@ -154,29 +154,6 @@ struct cargo {
 
 template <> inline constexpr bool haft::is_trivially_relocatable<cargo> = true;
 
-Test(cpp_table, restored_object_lives_under_the_chosen_id_and_is_destroyed_once)
-{
-    const haft::domain domain = frames();
-    haft_table_options options = {};
-
-    options.capacity = 100;
-    options.restore_range = 50;
-    {
-        auto cargos = haft::table<cargo>::open(domain, options);
-        auto worker = cargos->open_worker();
-        const haft::id<cargo> id(haft_id_pack(HAFT_LAYOUT_32_32, 9, 5, 0));
-
-        cr_expect_throw((void)worker->restore(id, 7, true), int);
-        expect_status(cargos->diagnose(id), HAFT_NEVER_ISSUED);
-        expect_status(worker->restore(id, 7), HAFT_OK);
-        expect_status(worker->restore(id, 8), HAFT_OCCUPIED);
-        cr_expect_eq(*cargos->resolve(id)->owned, 7);
-        cr_expect_eq(cargo::live, 1);
-        worker->close();
-    }
-    cr_expect_eq(cargo::live, 0);
-}
-
 /* --- closing --- */
 
 Test(cpp_table, closing_with_an_open_worker_is_refused_and_nothing_is_destroyed)

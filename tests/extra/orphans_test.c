@@ -88,43 +88,6 @@ static struct shared open_counting(haft_table_options options)
     return open_shared_row(FRAME, &options);
 }
 
-static void restore_again(struct shared *shared, haft_id live)
-{
-    (void)live;
-    require(census_is_right(shared->table));
-    take_all_back(shared);
-    require(reclaims == 2);
-    for (uint32_t i = 0; i < 2; i++) {
-        const haft_id next = haft_id_pack(haft_table_layout(shared->table), 4 + i, 3, 0);
-
-        require(haft_restore(shared->worker, next, NULL) == HAFT_OK);
-    }
-    const uint64_t used = haft_table_stats_get(shared->table).high_water;
-    const haft_id unused = haft_id_pack(haft_table_layout(shared->table), 8, 2, 0);
-
-    require(haft_diagnose(shared->table, unused) == HAFT_NEVER_ISSUED);
-    require(haft_restore(shared->worker, unused, NULL) == HAFT_OK);
-    require(haft_table_stats_get(shared->table).high_water == used + 1);
-    require(haft_table_stats_get(shared->table).live == 3);
-    insert_all(shared, 17);
-    close_in_child(shared);
-}
-
-Test(orphans, freed_slots_of_the_restore_range_are_reclaimed_and_stay_there)
-{
-    struct shared shared = open_counting((haft_table_options){
-        .capacity = 20, .restore_range = 6, .layout = HAFT_LAYOUT_OF(12, 3, 0)});
-
-    for (uint32_t i = 0; i < 2; i++) {
-        ids[i] = haft_id_pack(haft_table_layout(shared.table), 4 + i, 1, 0);
-        assert_status(haft_restore(shared.worker, ids[i], NULL), HAFT_OK);
-    }
-    give_one_up(shared.table);
-    free_two(&shared);
-    fork_without(&shared, LIST_FREED, restore_again);
-    close_shared(&shared);
-}
-
 static void use_all_twice(struct shared *shared, haft_id live)
 {
     haft_id inserted[8];

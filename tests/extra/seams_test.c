@@ -79,32 +79,6 @@ Test(seams, trim_leaves_slots_that_are_due_within_reach)
     close_shared(&shared);
 }
 
-/* --- restore ranges and pins --- */
-
-#define CHOSEN ((haft_layout){4, 20, 0, 0})
-
-static haft_id chosen;
-
-Test(seams, freed_and_pinned_object_of_the_restore_range_does_not_make_a_full_table_busy)
-{
-    const haft_table_options options = {
-        .capacity = 11, .restore_range = 1, .pins = true, .object_size = 8, .layout = CHOSEN};
-    haft_id id;
-
-    shared = open_shared_on(&frame_clock, &options);
-    chosen = haft_id_pack(CHOSEN, HAFT_FIRST_INDEX, 1, 0);
-    must(haft_restore(shared.worker, chosen, NULL) == HAFT_OK);
-    must(haft_pin(shared.table, chosen) != NULL);
-    must(haft_free(shared.worker, chosen) == HAFT_OK);
-    must(haft_worker_flush(shared.worker) == HAFT_OK);
-    must(haft_domain_tick(shared.domain) == HAFT_OK);
-    must(insert_all(0) == 11);
-
-    expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
-    must(haft_unpin(shared.table, chosen) == HAFT_OK);
-    close_shared(&shared);
-}
-
 /* --- callbacks within callbacks --- */
 
 static haft_id pinned;

@@ -215,42 +215,6 @@ Test(shared_side, live_objects_with_a_value_are_visited)
     close_shared(&shared);
 }
 
-Test(shared_side, recycled_slots_have_lost_their_values)
-{
-    const haft_table_options short_lived = {
-        .capacity = 10, .object_size = 8, .layout = {10, 1, 0, 0}, .restore_range = 2};
-    struct shared shared = open_shared(MEMB_CALLER, &short_lived);
-    haft_side *sides[2] = {open_side(shared.table), open_side(shared.table)};
-    const haft_id restored = haft_id_pack(short_lived.layout, HAFT_FIRST_INDEX, 1, 0);
-    uint64_t recycled;
-    haft_id id;
-    uint64_t seen = 0;
-
-    must(haft_restore(shared.worker, restored, NULL) == HAFT_OK);
-    must(set_number(sides[0], restored, 1) == HAFT_OK);
-    must(haft_free(shared.worker, restored) == HAFT_OK);
-    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
-        must(set_number(sides[0], id, 1) == HAFT_OK);
-        must(set_number(sides[1], id, 2) == HAFT_OK);
-        must(haft_free(shared.worker, id) == HAFT_OK);
-        seen++;
-    }
-    settle(shared.worker);
-    must(haft_insert(shared.worker, NULL, &id) == HAFT_FULL);
-    assert_status(haft_recycle_exhausted(shared.table, &recycled), HAFT_OK);
-    cr_expect(eq(u64, recycled, seen + 1));
-    must(haft_restore(shared.worker, restored, NULL) == HAFT_OK);
-    cr_expect(eq(ptr, number_of(sides[0], restored), NULL));
-    for (uint64_t i = 0; i < seen; i++) {
-        must(haft_insert(shared.worker, NULL, &id) == HAFT_OK);
-        must(number_of(sides[0], id) == NULL && number_of(sides[1], id) == NULL);
-        must(set_number(sides[1], id, 3) == HAFT_OK);
-    }
-    haft_side_close(sides[0]);
-    haft_side_close(sides[1]);
-    close_shared(&shared);
-}
-
 static void ignore_end(void *value, haft_id id, void *arg)
 {
     (void)value;
@@ -410,28 +374,6 @@ Test(shared_side_fork, without_the_calls_the_slots_next_object_can_have_a_value)
         settle(shared.worker);
         id = insert(shared.worker);
         must(set_number(parents_side, id, 7) == HAFT_OK);
-    }
-    haft_side_close(parents_side);
-    close_shared(&shared);
-}
-
-Test(shared_side_fork, a_slot_that_is_recycled_has_lost_what_was_left_unfinished)
-{
-    const haft_table_options short_lived = {.capacity = 1, .layout = {10, 1, 0, 0}};
-    struct shared shared = open_shared(MEMB_CALLER, &short_lived);
-    haft_id id;
-
-    parents_side = open_side(shared.table);
-    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
-        must(set_number(parents_side, id, 1) == HAFT_OK);
-        leave_marked(id, ~(uint64_t)0x3ff);
-        must(haft_free(shared.worker, id) == HAFT_OK);
-    }
-    settle(shared.worker);
-    must(haft_insert(shared.worker, NULL, &id) == HAFT_FULL);
-    must(haft_recycle_exhausted(shared.table, NULL) == HAFT_OK);
-    while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
-        must(set_number(parents_side, id, 2) == HAFT_OK);
     }
     haft_side_close(parents_side);
     close_shared(&shared);

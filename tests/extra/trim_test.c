@@ -305,25 +305,6 @@ TEST_ON_EACH_CLOCK(shared_trim, a_pinned_object_keeps_its_page)
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(shared_trim, the_restore_range_stays_and_can_be_restored)
-{
-    const haft_table_options options = {
-        .capacity = OBJECTS, .object_size = 24, .restore_range = 1000};
-    struct shared shared = open_shared(*setting, &options);
-    const haft_id first = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + 500, 7, 0);
-    const haft_id second = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + 500, 8, 0);
-
-    assert_status(haft_restore(shared.worker, first, NULL), HAFT_OK);
-    fill(shared.worker, ids);
-    must(haft_free(shared.worker, first) == HAFT_OK);
-    clear(shared.worker, ids);
-    cr_expect(lt(u64, 0, trim(shared.table)));
-    expect_status(haft_restore(shared.worker, first, NULL), HAFT_STALE);
-    expect_status(haft_restore(shared.worker, second, NULL), HAFT_OK);
-    cr_expect(haft_is_live(shared.view, second));
-    close_shared(&shared);
-}
-
 TEST_ON_EACH_CLOCK(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
 {
     struct shared shared = open_sized(*setting, 4088, 8);

@@ -107,40 +107,6 @@ static void test_pins(enum circumstance circumstance)
     shared_close(&shared);
 }
 
-static void test_restore(enum circumstance circumstance)
-{
-    const haft_table_options options = {
-        .capacity = 1000, .object_size = sizeof(uint64_t), .restore_range = 50};
-    struct shared shared;
-    const uint64_t seven = 7;
-
-    if (!shared_open(&shared, circumstance, &options)) {
-        return;
-    }
-    const haft_layout layout = haft_table_layout(shared.table);
-    const haft_id id = haft_id_pack(layout, 20, 5, 0);
-    const haft_id next = haft_id_pack(layout, 20, 6, 0);
-
-    CHECK_OK(haft_restore(shared.worker, id, &seven));
-    CHECK(haft_restore(shared.worker, id, &seven) == HAFT_OCCUPIED);
-    CHECK(haft_restore(shared.worker, haft_id_pack(layout, 60, 1, 0), &seven) == HAFT_OUT_OF_RANGE);
-    haft_section_begin(shared.domain);
-    CHECK(*(uint64_t *)haft_resolve(haft_table_view(shared.table), id) == 7);
-    haft_section_end(shared.domain);
-    CHECK_OK(haft_free(shared.worker, id));
-    CHECK(haft_restore(shared.worker, id, &seven) != HAFT_OK);
-    haft_status status = haft_restore(shared.worker, next, &seven);
-
-    if (status == HAFT_BUSY) { /* else the thread that drives was quick */
-        shared_grace(&shared);
-        CHECK_OK(haft_worker_quiescent(shared.worker));
-        status = haft_restore(shared.worker, next, &seven);
-    }
-    CHECK(status == HAFT_OK);
-    CHECK(haft_restore(shared.worker, next, &seven) == HAFT_OCCUPIED);
-    shared_close(&shared);
-}
-
 /* 20,000 objects come and go; what is released is zero when it comes back. */
 static void test_trim(enum circumstance circumstance)
 {
@@ -166,27 +132,6 @@ static void test_trim(enum circumstance circumstance)
 #endif
     CHECK(haft_insert_many(shared.worker, NULL, ids, COUNT, NULL) == COUNT);
     CHECK(haft_table_stats_get(shared.table).live == COUNT && shared_is_right(&shared));
-    shared_close(&shared);
-}
-
-static void test_recycle(enum circumstance circumstance)
-{
-    const haft_table_options options = {
-        .capacity = 500, .object_size = 8, .layout = HAFT_LAYOUT_OF(20, 1, 0)};
-    struct shared shared;
-    uint64_t recycled = 0;
-    haft_id id = HAFT_NIL;
-
-    if (!shared_open(&shared, circumstance, &options)) {
-        return;
-    }
-    for (int i = 0; i < 200; i++) {
-        CHECK_OK(haft_insert(shared.worker, NULL, &id));
-        CHECK_OK(haft_free(shared.worker, id));
-    }
-    shared_grace(&shared);
-    CHECK_OK(haft_recycle_exhausted(shared.table, &recycled));
-    CHECK(recycled == 200 && haft_diagnose(shared.table, id) == HAFT_STALE);
     shared_close(&shared);
 }
 
@@ -322,10 +267,8 @@ const struct test feature_tests[] = {
     {"many", "reserve, insert, free many", IN_SHARED, test_many},
     {"scan", "visitors, ranges, cursors", IN_SHARED, test_scan},
     {"pin", "a pinned object outlives its id", IN_SHARED, test_pins},
-    {"share", "restore", IN_SHARED, test_restore},
     {"share", "local, shared, local", IN_SHARED, test_share},
     {"memory", "trim", IN_SHARED, test_trim},
-    {"memory", "recycle exhausted slots", IN_SHARED, test_recycle},
     {"threads", "calls without a worker", IN_SHARED, test_unregistered},
     {"threads", "workers end with their threads", IN_SHARED, test_ending},
     {"domain", "jobs", IN_SHARED, test_jobs},

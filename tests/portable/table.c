@@ -125,9 +125,6 @@ static void test_refusals(enum circumstance circumstance)
         return;
     }
     CHECK(haft_table_open(shared.domain, &of_table, &table) == HAFT_BAD_CAPACITY);
-    of_table = (haft_table_options){.capacity = 1, .restore_range = UINT64_MAX};
-    CHECK(haft_table_open_sized(shared.domain, &of_table, sizeof of_table, &table) ==
-          HAFT_BAD_RESTORE_RANGE);
     CHECK(haft_domain_close(shared.domain) == HAFT_IN_USE);
     CHECK(haft_table_close(shared.table) == HAFT_IN_USE);
     if (circumstance_clock(circumstance) != HAFT_CLOCK_FRAME) {

@@ -110,8 +110,6 @@ Test(made_up, marks_that_no_table_can_have_are_refused_by_their_name)
     struct bytes bytes = saved_of(&subject);
 
     expect_wrong_number(&subject, &bytes, LOCAL_WRAPPED, 1, "mark of generations that began again");
-    expect_wrong_number(&subject, &bytes, LOCAL_RECYCLED, 2,
-                        "mark of exhausted slots that began again");
     expect_wrong_number(&subject, &bytes, LOCAL_TAIL, 1, "last free slot");
     free(bytes.at);
     subject_close(&subject);

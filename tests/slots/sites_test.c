@@ -127,29 +127,6 @@ Test(places, of_the_last_life_are_told_until_the_slot_begins_anew)
     haft_local_close(subject.local);
 }
 
-Test(places, of_the_last_life_are_not_told_of_a_slot_taken_back_into_use)
-{
-    haft_table_options options = with_places();
-
-    options.layout = (haft_layout){8, 1, 0, 0};
-    static haft_id others[MANY];
-    struct subject subject = subject_open(SHARED, &options);
-    const haft_id id = spawn(&subject);
-
-    sink(&subject, id);
-    subject_settle(&subject);
-    assert_status(haft_worker_close(subject.shared.worker), HAFT_OK);
-    subject.shared.worker = open_worker(subject.shared.table);
-    const uint64_t count = subject_fill(&subject, others, MANY); /* so the slot is looked at */
-
-    for (uint64_t i = 0; i < count; i++) {
-        must(subject_free(&subject, others[i]) == HAFT_OK);
-    }
-    assert_status(haft_recycle_exhausted(subject.shared.table, NULL), HAFT_OK);
-    expect_in(describe(&subject, id), "(HAFT_STALE); its slot has been used since");
-    subject_close(&subject);
-}
-
 Test(places, of_an_object_are_not_mixed_with_those_of_the_next_reservation)
 {
     struct subject subject = open_with_places(LOCAL);
@@ -357,29 +334,6 @@ Test(places, of_another_life_are_not_told_of_a_slot_restored_as_exhausted)
     haft_local_close(subject.local);
 }
 
-Test(places, of_another_life_are_not_told_where_a_shared_table_restores_a_later_one)
-{
-    haft_table_options options = with_places();
-
-    options.restore_range = 1;
-    struct subject subject = subject_open(SHARED, &options);
-    const haft_id first = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 1, 0);
-
-    for (uint64_t generation = 1; generation < 8; generation += generation == 2 ? 4 : 1) {
-        const haft_id id = at_generation(first, generation);
-
-        assert_status(haft_restore(subject.shared.worker, id, NULL), HAFT_OK);
-        if (generation == 6) {
-            expect_untold(&subject, at_generation(first, 5));
-        } else if (generation > 1) { /* none was skipped */
-            expect_in(describe(&subject, at_generation(first, generation - 1)), ", at sink+0x");
-        }
-        sink(&subject, id);
-        subject_settle(&subject);
-    }
-    subject_close(&subject);
-}
-
 /* Some slots live more lives than others; all are free then. */
 static void use_unevenly(struct subject *subject, haft_id *all, uint64_t most)
 {
@@ -453,31 +407,6 @@ TEST_ON_EACH_TABLE(places, of_another_life_are_not_told_where_a_trimmed_slot_goe
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(places, of_another_life_are_not_told_of_a_slot_that_was_recycled)
-{
-    haft_table_options options = with_places();
-
-    options.layout = (haft_layout){8, 2, 0, 0};
-    options.first_generation = 2;
-    struct subject subject = subject_open(*kind, &options);
-    haft_id id = HAFT_NIL;
-
-    do { /* until a slot has lived its two lives */
-        id = spawn(&subject);
-        sink(&subject, id);
-        subject_settle(&subject);
-    } while (haft_id_generation(options.layout, id) != 3);
-    describe(&subject, id);
-    expect_in(text, ", at sink+0x");
-    if (*kind == LOCAL) {
-        cr_expect(eq(u64, haft_local_recycle_exhausted(subject.local), 1));
-    } else {
-        assert_status(haft_recycle_exhausted(subject.shared.table, NULL), HAFT_OK);
-    }
-    expect_untold(&subject, haft_id_pack(options.layout, haft_id_index(options.layout, id), 1, 0));
-    subject_close(&subject);
-}
-
 /* --- other ways in and out --- */
 
 haft_id spawn_otherwise(struct shared *shared, int way);
@@ -500,13 +429,10 @@ __attribute__((noinline)) haft_id spawn_otherwise(struct shared *shared, int way
         status = haft_insert_unregistered(shared->table, NULL, &id);
         break;
     case 3:
-        status = haft_restore(shared->worker, id, NULL);
-        break;
-    case 4:
         status = haft_reserve_wait(shared->worker, &id, NULL);
         haft_publish(shared->worker, id);
         break;
-    case 5:
+    case 4:
         status = haft_reserve_unregistered(shared->table, &id, NULL);
         haft_publish_unregistered(shared->table, id);
         break;
@@ -515,7 +441,7 @@ __attribute__((noinline)) haft_id spawn_otherwise(struct shared *shared, int way
     return id;
 }
 
-#define WAYS_IN 6
+#define WAYS_IN 5
 
 __attribute__((noinline)) void sink_otherwise(struct shared *shared, int way, haft_id id)
 {
@@ -533,7 +459,6 @@ Test(places, are_those_of_the_caller_whatever_it_calls)
 {
     haft_table_options options = with_places();
 
-    options.restore_range = 1;
     struct shared shared = open_shared(MEMB_CALLER, &options);
 
     for (int way = 0; way < WAYS_IN; way++) {

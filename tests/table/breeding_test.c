@@ -82,11 +82,6 @@ static void by_trim(void)
     expect_status(haft_trim(shared.table, NULL), HAFT_OK);
 }
 
-static void by_recycle(void)
-{
-    expect_status(haft_recycle_exhausted(shared.table, NULL), HAFT_OK);
-}
-
 static void by_quiescent(void)
 {
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
@@ -124,22 +119,8 @@ static void by_insert_many(void)
     haft_insert_many(shared.worker, NULL, found, SLOTS, NULL);
 }
 
-static haft_id chosen(uint64_t generation)
-{
-    return haft_id_pack(LAYOUT, HAFT_FIRST_INDEX, generation, 0);
-}
-
-/* Of a slot that waits. */
-static void by_restore(void)
-{
-    must(haft_restore(shared.worker, chosen(1), NULL) == HAFT_OK);
-    must(haft_free(shared.worker, chosen(1)) == HAFT_OK);
-    haft_restore(shared.worker, chosen(2), NULL);
-}
-
-static void (*const calls[])(void) = {by_trim,   by_recycle, by_quiescent,           by_flush,
-                                      by_close,  by_insert,  by_insert_unregistered, by_insert_many,
-                                      by_restore};
+static void (*const calls[])(void) = {by_trim,   by_quiescent,           by_flush,      by_close,
+                                      by_insert, by_insert_unregistered, by_insert_many};
 
 #define CALLS (sizeof calls / sizeof *calls)
 
@@ -155,7 +136,7 @@ ParameterizedTestParameters(breeding, does_not_keep_a_call_from_returning)
 
 ParameterizedTest(size_t *number, breeding, does_not_keep_a_call_from_returning)
 {
-    open_with(&(haft_table_options){.restore_range = 1, .on_reclaim = breed});
+    open_with(&(haft_table_options){.on_reclaim = breed});
     fill_up(shared.worker);
     for (int i = 0; i < 3; i++) {
         must(haft_free(shared.worker, ids[--held]) == HAFT_OK);
@@ -164,42 +145,6 @@ ParameterizedTest(size_t *number, breeding, does_not_keep_a_call_from_returning)
     end_grace_periods();
 
     expect_few_callbacks(calls[*number]);
-    close_shared(&shared);
-}
-
-/* --- in a search that finds nothing --- */
-
-static uint64_t restored; /* the generation that lives */
-
-/* Another object of the restore range ends, where no search finds its slot. */
-static void free_restored(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)id;
-    (void)arg;
-    if (may_breed(worker)) {
-        const uint64_t index = HAFT_FIRST_INDEX + restored % 2;
-
-        must(haft_restore(worker, haft_id_pack(LAYOUT, index, restored + 1, 0), NULL) == HAFT_OK);
-        must(haft_free(worker, haft_id_pack(LAYOUT, index, restored + 1, 0)) == HAFT_OK);
-        restored++;
-        end_grace_periods();
-    }
-}
-
-Test(breeding, of_slots_that_no_search_finds_does_not_keep_one_from_returning)
-{
-    /* A table that leaves workers nothing to hold back: each free takes a ticket. */
-    open_with(&(haft_table_options){
-        .capacity = SLOTS - 12, .restore_range = 2, .on_reclaim = free_restored});
-    fill_up(shared.worker);
-    must(haft_restore(shared.worker, chosen(1), NULL) == HAFT_OK);
-    must(haft_free(shared.worker, chosen(1)) == HAFT_OK);
-    restored = 1;
-    must(haft_worker_flush(shared.worker) == HAFT_OK);
-    end_grace_periods();
-
-    expect_few_callbacks(by_insert);
     close_shared(&shared);
 }
 

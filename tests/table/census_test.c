@@ -122,17 +122,6 @@ Test(census, notices_a_freed_slot_that_is_lost_where_others_are_pinned)
     close_shared(&shared);
 }
 
-Test(census, notices_a_freed_slot_of_the_restore_range_that_is_lost)
-{
-    const haft_table_options restoring = {.capacity = 100, .object_size = 8, .restore_range = 8};
-    struct shared shared = open_shared(MEMB_CALLER, &restoring);
-    const haft_id id = haft_id_pack(haft_table_layout(shared.table), HAFT_FIRST_INDEX, 1, 0);
-
-    assert_status(haft_restore(shared.worker, id, NULL), HAFT_OK);
-    expect_wrong_without_list(&shared, id);
-    close_shared(&shared);
-}
-
 Test(census, notices_a_slot_that_is_in_two_places)
 {
     haft_id live;
@@ -169,9 +158,9 @@ Test(census, notices_each_counter_that_is_wrong)
     haft_id live;
     struct shared shared = open_used(&live);
     struct counters *counters = &shared.worker->counters;
-    atomic_u64 *const wrong[] = {&counters->reserved,  &counters->published,   &counters->inserted,
-                                 &counters->aborted,   &counters->freed,       &counters->reclaimed,
-                                 &counters->exhausted, &shared.table->restored};
+    atomic_u64 *const wrong[] = {&counters->reserved, &counters->published, &counters->inserted,
+                                 &counters->aborted,  &counters->freed,     &counters->reclaimed,
+                                 &counters->exhausted};
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         count_up(wrong[i], 1);
@@ -187,8 +176,7 @@ Test(census, says_how_many_are_counted_and_how_many_were_found)
     haft_id live;
     struct shared shared = open_used(&live);
     struct counters *counters = &shared.worker->counters;
-    atomic_u64 *const wrong[] = {&counters->reserved, &counters->published, &counters->exhausted,
-                                 &shared.table->restored};
+    atomic_u64 *const wrong[] = {&counters->reserved, &counters->published, &counters->exhausted};
 
     cr_redirect_stderr();
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -200,8 +188,7 @@ Test(census, says_how_many_are_counted_and_how_many_were_found)
     cr_expect_stderr_eq_str("haft: table: census: 2 reserved slots are counted, 0 found\n"
                             "haft: table: census: 3 live slots are counted, 1 found\n"
                             "haft: table: census: -2 reserved slots are counted, 0 found\n"
-                            "haft: table: census: 2 exhausted slots are counted, 0 found\n"
-                            "haft: table: census: 2 restored objects are counted, 0 found\n");
+                            "haft: table: census: 2 exhausted slots are counted, 0 found\n");
     close_shared(&shared);
 }
 

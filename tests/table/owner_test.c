@@ -39,8 +39,7 @@ static void *stay_inside(void *arg)
 static void open_busy(void)
 {
     const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
-    const haft_table_options options = {
-        .capacity = 100, .object_size = 8, .restore_range = 1, .on_reclaim = stay};
+    const haft_table_options options = {.capacity = 100, .object_size = 8, .on_reclaim = stay};
 
     busy.shared = open_shared_on(&domain, &options);
     sem_init(&busy.inside, 0, 0);
@@ -53,11 +52,6 @@ static void open_busy(void)
     while (sem_wait(&busy.inside) != 0) {
         /* interrupted */
     }
-}
-
-static haft_id any_id(void)
-{
-    return haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 1, 0);
 }
 
 static void insert_one(haft_worker *worker)
@@ -105,11 +99,6 @@ static void publish(haft_worker *worker)
     haft_publish(worker, busy.reserved);
 }
 
-static void restore(haft_worker *worker)
-{
-    haft_restore(worker, any_id(), NULL);
-}
-
 static void free_one(haft_worker *worker)
 {
     haft_free(worker, busy.live);
@@ -136,9 +125,9 @@ static void end(haft_worker *worker)
 }
 
 static void (*const calls[])(haft_worker *worker) = {
-    insert_one, insert_and_wait, insert_many, reserve_one, reserve_and_wait,
-    publish,    give_up,         restore,     free_one,    free_many,
-    quiescent,  flush,           end,
+    insert_one,       insert_and_wait, insert_many, reserve_one,
+    reserve_and_wait, publish,         give_up,     free_one,
+    free_many,        quiescent,       flush,       end,
 };
 
 #define CALLS (sizeof calls / sizeof calls[0])
@@ -170,7 +159,7 @@ ParameterizedTest(size_t *call, owner,
 static struct shared open_idle(void)
 {
     const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
-    const haft_table_options options = {.capacity = 100, .object_size = 8, .restore_range = 1};
+    const haft_table_options options = {.capacity = 100, .object_size = 8};
     struct shared shared = open_shared_on(&domain, &options);
 
     busy.live = insert(shared.worker);

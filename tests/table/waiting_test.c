@@ -79,20 +79,13 @@ Test(waiting_bytes, does_not_count_what_lives)
     close_shared(&shared);
 }
 
-Test(waiting_bytes, does_not_count_the_restore_range_nor_what_was_exhausted)
+Test(waiting_bytes, does_not_count_what_was_exhausted)
 {
     haft_table_options options = bounded;
 
-    options.restore_range = 10 * BOUND;
     options.layout = (haft_layout){24, 1, 0, 0}; /* one life */
     struct shared shared = open_shared(MEMB_CALLER, &options);
 
-    for (uint64_t n = 0; n < options.restore_range; n++) {
-        const haft_id id = haft_id_pack(options.layout, HAFT_FIRST_INDEX + n, 1, 0);
-
-        must(haft_restore(shared.worker, id, NULL) == HAFT_OK);
-        must(haft_free(shared.worker, id) == HAFT_OK);
-    }
     for (int n = 0; n < 5 * BOUND; n++) {
         haft_id id;
 

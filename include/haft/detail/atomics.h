@@ -68,7 +68,6 @@ typedef enum haft_edge {
     HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_PIN,       /* the use of a pinned object before the reuse of its memory */
-    HAFT_EDGE_REVIVE,    /* the last use of a slot before a search by its word */
     HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */

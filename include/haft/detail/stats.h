@@ -21,7 +21,7 @@
     X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
     X(capacity, gauge, objects, "fit, as opened")                                                  \
-    X(limit, gauge, slots, "can be: capacity, restore range, and what workers hold back")          \
+    X(limit, gauge, slots, "can be: capacity, and what workers hold back")                         \
     X(batches_moved, counter, batches, "went from one worker to another or to the depot")          \
     X(workers, gauge, workers, "open now")                                                         \
     X(created, counter, objects, "ever published, shared or restored")                             \

@@ -1,6 +1,6 @@
 /*
  * Callbacks freed more than was taken back, and insertions in them were refused, while the
- * background thread ended grace periods: haft_recycle_exhausted() took back for ever.
+ * background thread ended grace periods: haft_trim() took back for ever.
  */
 #include "stress/combinations/plan.h"
 
@@ -22,7 +22,7 @@ const struct plan plan = {
             {0, CALL_WORKER_OPEN, 0, 1},
             {0, CALL_FREE, 0, 75},
             {0, CALL_FLUSH, 0, 1},
-            {0, CALL_RECYCLE, 0, 1},
+            {0, CALL_TRIM, 0, 1},
         },
     .on_reclaim =
         {

@@ -11,7 +11,6 @@ const struct plan plan = {
                 .generation_bits = 19,
                 .capacity = 5,
                 .object_size = 4096,
-                .restore_range = 2,
                 .filled = 10},
     .step_count = 1,
     .steps =

@@ -9,14 +9,13 @@ extern const struct explored_case insert_many_case, is_live_case, freed_unread_c
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
     drivers_case, drivers_late_case, late_case, wake_case, workers_case, adopt_case, roster_case;
-extern const struct explored_case full_many_case, full_restored_case, full_unregistered_case,
-    recycle_case, diagnose_case, returned_case, closing_case, given_up_case;
+extern const struct explored_case full_many_case, full_unregistered_case, returned_case,
+    closing_case, given_up_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and foreign clocks */
-extern const struct explored_case workers_clock_case, arrive_case, pin_case, restore_case,
-    trim_case;
-extern const struct explored_case offline_case, unpinned_case, last_pin_case, restore_full_case;
+extern const struct explored_case workers_clock_case, arrive_case, pin_case, trim_case;
+extern const struct explored_case offline_case, unpinned_case, last_pin_case;
 /* one that is given the waiting of another; whole histories */
 extern const struct explored_case done_rises_case, linear_case;
 /* jobs inside jobs */
@@ -31,7 +30,7 @@ extern const struct explored_case round_case, two_depots_case, segment_case, rin
     new_segment_case;
 /* a fork in the middle of anything */
 extern const struct explored_case fork_case, fork_workers_case, fork_lists_case, fork_given_up_case,
-    fork_pins_case, fork_trim_case, fork_restore_case, fork_exhausted_case, fork_shared_case;
+    fork_pins_case, fork_trim_case, fork_shared_case;
 /* the bound; calls without a worker */
 extern const struct explored_case borrow_case, borrow_opened_case, borrow_inside_case, listed_case,
     bound_case, double_free_front_case, publish_front_case, freed_unread_front_case,
@@ -48,7 +47,7 @@ extern const struct explored_case live_caller_case, alone_caller_case, live_qsbr
     live_frame_case, alone_frame_case;
 /* values beside objects */
 extern const struct explored_case side_case, side_find_case, side_set_case, side_walk_case,
-    side_recycled_case, side_opened_case, fork_side_case;
+    side_opened_case, fork_side_case;
 
 /* counted tables */
 extern const struct explored_case counted_hold_case, counted_free_case, counted_release_case,
@@ -85,7 +84,6 @@ const struct explored_case *const all_cases[] = {
     &workers_clock_case,
     &arrive_case,
     &pin_case,
-    &restore_case,
     &done_rises_case,
     &linear_case,
     &trim_case,
@@ -99,10 +97,7 @@ const struct explored_case *const all_cases[] = {
     &is_live_case,
     &freed_unread_case,
     &full_many_case,
-    &full_restored_case,
     &full_unregistered_case,
-    &recycle_case,
-    &diagnose_case,
     &returned_case,
     &closing_case,
     &round_case,
@@ -111,7 +106,6 @@ const struct explored_case *const all_cases[] = {
     &ring_cell_case,
     &new_segment_case,
     &offline_case,
-    &restore_full_case,
     &given_up_case,
     &unpinned_case,
     &last_pin_case,
@@ -131,7 +125,6 @@ const struct explored_case *const all_cases[] = {
     &fork_given_up_case,
     &fork_pins_case,
     &fork_trim_case,
-    &fork_restore_case,
     &borrow_case,
     &borrow_opened_case,
     &borrow_inside_case,
@@ -163,13 +156,11 @@ const struct explored_case *const all_cases[] = {
     &alone_workers_case,
     &live_frame_case,
     &alone_frame_case,
-    &fork_exhausted_case,
     &fork_shared_case,
     &side_case,
     &side_find_case,
     &side_set_case,
     &side_walk_case,
-    &side_recycled_case,
     &side_opened_case,
     &fork_side_case,
     &counted_hold_case,

@@ -242,43 +242,6 @@ const struct explored_case full_front_case = {
 };
 
 /*
- * --- full_restored: the first of four slots was restored, and is freed and taken back; one of the
- * others waits for a grace period ---
- */
-
-static void set_up_full_restored(void)
-{
-    const struct table_wish wish = {.capacity = 3, .restore_range = 1};
-
-    open_as(&wish, 0);
-    ids[0] = haft_id_pack(fixture.layout, HAFT_FIRST_INDEX, 1, 0);
-    require_status(haft_restore(workers[0], ids[0], NULL), HAFT_OK, "restoring");
-    insert_stamped(workers[0]);
-    insert_stamped(workers[0]);
-    require_status(haft_free(workers[1], insert_stamped(workers[1])), HAFT_OK, "freeing");
-}
-
-static void full_restored_body(uint32_t thread)
-{
-    if (thread == 1) {
-        ask();
-        return;
-    }
-    require_status(haft_free(workers[0], ids[0]), HAFT_OK, "freeing");
-    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
-    require_status(haft_worker_quiescent(workers[0]), HAFT_OK, "a quiescent point");
-}
-
-const struct explored_case full_restored_case = {
-    .name = "full_restored",
-    .invariant = "a restored object is not counted as another's when it is taken back",
-    .threads = 2,
-    .set_up = set_up_full_restored,
-    .body = full_restored_body,
-    .tear_down = close_all,
-};
-
-/*
  * --- full_unregistered: of four slots three are taken, at most, and a pin keeps the fourth; one is
  * freed without a worker, and another thread can insert into that one only ---
  */

@@ -126,7 +126,6 @@ void open_table(const struct table_wish *wish)
     const uint8_t generation_bits = wish->generation_bits != 0 ? wish->generation_bits : 2;
     const haft_table_options table = {
         .capacity = wish->capacity,
-        .restore_range = wish->restore_range,
         .waiting_bytes = wish->waiting_bytes,
         .object_size = wish->object_size != 0 ? wish->object_size : sizeof(struct object),
         .object_alignment = sizeof(uint64_t),

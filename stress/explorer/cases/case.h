@@ -89,7 +89,6 @@ extern struct fixture fixture;
 /* An index of 3 bits: at most 4 slots. */
 struct table_wish {
     uint64_t capacity;
-    uint64_t restore_range;
     uint64_t waiting_bytes;
     size_t object_size;      /* 0: struct object's */
     uint8_t index_bits;      /* 0: 3, for 4 slots */

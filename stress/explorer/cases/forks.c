@@ -393,126 +393,6 @@ const struct explored_case fork_trim_case = {
     .tear_down = tear_down,
 };
 
-/* --- fork_restore: an id is restored, freed and restored again --- */
-
-static haft_id restored_id(uint64_t generation)
-{
-    return haft_id_pack(fixture.layout, HAFT_FIRST_INDEX, generation, 0);
-}
-
-static void restore_one(haft_worker *worker, uint64_t generation)
-{
-    const haft_id id = restored_id(generation);
-    const struct object object = {id.bits, ~id.bits};
-
-    if (haft_restore(worker, id, &object) == HAFT_OK) {
-        free_one(worker, id);
-    }
-}
-
-static void set_up_fork_restore(void)
-{
-    const struct table_wish wish = {.capacity = 2, .restore_range = 1, .on_reclaim = count_reclaim};
-
-    open_with(wish, 1);
-    restore_one(workers[0], 1);
-    require_status(haft_worker_flush(workers[0]), HAFT_OK, "flushing");
-    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
-}
-
-static void fork_restore_body(uint32_t thread)
-{
-    if (thread == FORKER) {
-        run_forker();
-        return;
-    }
-    race_begin();
-    if (thread == 0) {
-        restore_one(workers[0], 3);
-    } else {
-        free_one(workers[1], ids[0]);
-        restore_one(workers[1], 5);
-    }
-    end_actor();
-}
-
-const struct explored_case fork_restore_case = {
-    .name = "fork_restore",
-    .invariant = "a child counts objects of the restore range, and leaves its slots there",
-    .threads = 3,
-    .set_up = set_up_fork_restore,
-    .body = fork_restore_body,
-    .tear_down = tear_down,
-};
-
-/* --- fork_exhausted: slots live their last life, are taken back and recycled --- */
-
-/* Ids repeat; a thread may stop inside. */
-static void look(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    (void)object;
-    (void)worker;
-    (void)arg;
-    peek(&reclaims[id.bits]);
-}
-
-static shared_u64 is_recycling;
-
-static void set_up_fork_exhausted(void)
-{
-    clear();
-    poke(&is_recycling, 0);
-    open_table(&(struct table_wish){.capacity = 1, .generation_bits = 1, .on_reclaim = look});
-    for (int i = 0; i < 2; i++) {
-        workers[i] = open_worker();
-        ids[i] = insert_stamped(workers[i]);
-    }
-}
-
-static void fork_exhausted_body(uint32_t thread)
-{
-    if (thread == FORKER) {
-        haft_worker *own = open_worker();
-
-        race_begin();
-        fork_here(look_at_callbacks);
-        race_end();
-        require_census(fixture.table);
-        let_grace_pass(own);
-        require(peek(&is_recycling) != 0 || haft_insert(own, NULL, &ids[2]) != HAFT_OK,
-                "a slot lives on after its last life");
-        require_status(haft_recycle_exhausted(fixture.table, NULL), HAFT_OK, "recycling");
-        require_census(fixture.table);
-        use_all(own);
-        close_worker(own);
-        return;
-    }
-    race_begin();
-    require_status(haft_free(workers[thread], ids[thread]), HAFT_OK, "freeing");
-    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
-    if (thread == 0) {
-        poke(&is_recycling, 1);
-        haft_recycle_exhausted(fixture.table, NULL);
-    } else {
-        haft_insert(workers[1], NULL, &ids[2]);
-    }
-    end_actor();
-}
-
-static void tear_down_plain(void)
-{
-    close_table();
-}
-
-const struct explored_case fork_exhausted_case = {
-    .name = "fork_exhausted",
-    .invariant = "a child knows which slots have lived all their lives, and recycles them",
-    .threads = 3,
-    .set_up = set_up_fork_exhausted,
-    .body = fork_exhausted_body,
-    .tear_down = tear_down_plain,
-};
-
 /* --- fork_shared: slots of a local table, on their way to workers --- */
 
 static void on_destroy(void *object, haft_id id, void *arg)
@@ -563,6 +443,11 @@ static void fork_shared_body(uint32_t thread)
         haft_free_unregistered(fixture.table, thread == 0 ? ids[0] : own);
     }
     end_actor();
+}
+
+static void tear_down_plain(void)
+{
+    close_table();
 }
 
 const struct explored_case fork_shared_case = {

@@ -238,73 +238,27 @@ const struct explored_case side_walk_case = {
     .tear_down = tear_down,
 };
 
-/* --- side_recycled: ids are issued again, in slots that had values --- */
-
-/* One life for each slot. */
-static void set_up_recycled(void)
-{
-    open_with((struct table_wish){.capacity = 1, .generation_bits = 1});
-}
-
-static void recycled_body(uint32_t thread)
-{
-    haft_id own;
-    uint64_t recycled = 0;
-
-    if (thread == 0) { /* the last life of a slot, with a value, ends without a grace period */
-        require_status(haft_reserve(workers[0], &own, NULL), HAFT_OK, "reserving");
-        require_status(set_stamped(own), HAFT_OK, "setting");
-        haft_abort(workers[0], own);
-        return;
-    }
-    require_status(haft_recycle_exhausted(fixture.table, &recycled), HAFT_OK, "recycling");
-    if (recycled != 0) {
-        own = insert_stamped(workers[1]);
-        haft_section_begin(fixture.domain);
-        require(haft_side_get(haft_side_entries(side), own) == NULL,
-                "an id that is issued again finds the value of its former object");
-        require_status(set_stamped(own), HAFT_OK, "setting again");
-        haft_section_end(fixture.domain);
-        met();
-    }
-}
-
-const struct explored_case side_recycled_case = {
-    .name = "side_recycled",
-    .invariant = "an object of a recycled slot does not inherit a value",
-    .threads = 2,
-    .set_up = set_up_recycled,
-    .body = recycled_body,
-    .tear_down = tear_down,
-};
-
-/* --- side_opened: sides come and go while slots are recycled --- */
+/* --- side_opened: sides come and go --- */
 
 static void set_up_opened(void)
 {
-    set_up_recycled();
-    require_status(haft_free(workers[0], id), HAFT_OK, "freeing");
-    require_status(haft_worker_flush(workers[0]), HAFT_OK, "flushing");
-    require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    open_with((struct table_wish){.capacity = 1});
 }
 
 static void opened_body(uint32_t thread)
 {
     haft_side *own;
 
+    (void)thread;
     race_begin();
-    if (thread == 0) {
-        require_status(haft_recycle_exhausted(fixture.table, NULL), HAFT_OK, "recycling");
-    } else {
-        require_status(haft_side_open(fixture.table, NULL, &own), HAFT_OK, "opening a side");
-        haft_side_close(own);
-    }
+    require_status(haft_side_open(fixture.table, NULL, &own), HAFT_OK, "opening a side");
+    haft_side_close(own);
     race_end();
 }
 
 const struct explored_case side_opened_case = {
     .name = "side_opened",
-    .invariant = "sides come and go alongside each other and recycling",
+    .invariant = "sides come and go alongside each other",
     .threads = 3,
     .set_up = set_up_opened,
     .body = opened_body,
