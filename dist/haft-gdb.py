@@ -214,7 +214,7 @@ class Table(Summary):
             "live": made - sums["freed"],
             "reserved": sums["reserved"] - sums["published"] - sums["aborted"],
             "retired": sums["freed"] + sums["aborted"] - sums["reclaimed"],
-            "exhausted": sums["exhausted"] + sums["restore_exhausted"] - sums["recycled"] - sums["restore_recycled"],
+            "exhausted": sums["exhausted"],
             "capacity": self.value["capacity"],
             "created": made,
             "workers": sums["open"],

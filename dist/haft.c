@@ -2817,7 +2817,7 @@ static const struct {
                          "object size, alignment or pins of the table do not match the type"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
                           "the call may not be made from a callback: it waits, announces a "
-                          "quiescent point, closes, flushes, trims, recycles, shares or moves "
+                          "quiescent point, closes, flushes, trims, shares or moves "
                           "objects"},
     [HAFT_FORKED] = {"HAFT_FORKED",
                      "the process was forked and haft_after_fork_child() has not been called"},
@@ -2842,8 +2842,6 @@ static const struct {
     [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
                                                 "the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
-    [HAFT_BAD_RESTORE_RANGE] = {"HAFT_BAD_RESTORE_RANGE",
-                                "restore_range: with the capacity at most 2^index_bits - 4"},
     [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",
                                 "waiting_bytes: at least one slot, object and overhead, or 0"},
     [HAFT_BAD_FOREIGN_CLOCK] =
@@ -3045,7 +3043,6 @@ HAFT_INTERNAL uint64_t haft__options_first_generation(const struct haft__common_
 struct haft__slots_options {
     struct haft__common_options common; /* as options_check() has filled them in */
     uint64_t extra; /* slots wished for beyond the capacity; fewer where the index bits end */
-    uint64_t aside; /* slots below all others, that are not for the capacity */
     uint64_t spare; /* address space wished for beyond those, for slots */
     bool pins;      /* a counter behind each object */
     bool huge_pages;
@@ -3243,13 +3240,8 @@ static inline void haft__sites_note_death(const struct haft__sites *sites, uint6
  *   g[FREE]        retired; g is the next life's generation, 0 after the last life
  *   g[END]         free: nothing left to do before the next life (shared tables)
  *   g[other]       tables of one thread: free; `other` is the next free slot, END at the end (in
-<<<<<<< HEAD
- *                  haft_local, the word is g[FREE] while a destructor runs)
-=======
- *                  haft_local, the word is g[FREE] while a destructor runs, and while on_fill runs
- *                  for the reservation of g; and while a destructor is due, `other` is the next
- *                  slot where one is, FREE at the end)
->>>>>>> 860bca60 (local: run destructors that end objects in a loop)
+ *                  haft_local, the word is g[FREE] while a destructor runs; and while one is due,
+ *                  `other` is the next slot where one is, FREE at the end)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
  *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
  *                  the list that a local table left (concurrent/extra/share.c)
@@ -3258,7 +3250,7 @@ static inline void haft__sites_note_death(const struct haft__sites *sites, uint6
  *
  * Legal    fresh, g[FREE], g[END], free g[other] -> g[RESERVED]
  *                                                 by the owner of the batch it is in
- *          fresh, g[END] -> g'[RESERVED]          g' >= g: restored, by one thread, with CAS
+ *          fresh, free -> g'[RESERVED]            g' >= g: restored, in a table of one thread
  *          g[RESERVED] -> id                      by the thread that reserved it       (PUBLISH)
  *          g[RESERVED] -> g+1[END]                by the thread that reserved it: given up
  *          g[RESERVED] -> 0[EXHAUSTED]            the same, in its last life
@@ -3270,7 +3262,6 @@ static inline void haft__sites_note_death(const struct haft__sites *sites, uint6
  *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: taken back
  *          0[FREE] -> 1[END]                      the same, in a table that wraps
  *          free -> fresh                          by the owner of all slots of its run
- *          0[EXHAUSTED] -> first[END]             by the thread that recycles it, with CAS
  * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched
  *          the old id would see the new object.
  *
@@ -3384,7 +3375,6 @@ struct haft__slots {
     haft_allocator heap; /* for the table, its workers, and slots that are not in pages */
     struct haft__runs runs;
     struct haft__sites sites;
-    haft__atomic_u64 recycled; /* not 0: exhausted slots have begun again */
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
     struct haft__common_options common; /* of the table, without its name, memory and allocator */
 };
@@ -3545,9 +3535,8 @@ HAFT_INTERNAL haft_status haft__slots_id_at(const struct haft__slots *slots, uin
  * The status of an id.
  *
  * Edges in this file.
- *   PUBLISH  haft_publish, and revive of recycle.c (release) -> slots_diagnose, slots_id_at
- *            (acquire)   the word, as resolve sees it, and whether ids repeat
- *   HINT     ids repeat: then more of them are said to be stale
+ *   PUBLISH  haft_publish (release) -> slots_diagnose, slots_id_at (acquire)   the word, as resolve
+ *            sees it
  */
 
 /*
@@ -3560,7 +3549,7 @@ static bool haft__issued_before(const struct haft__slots *slots, uint64_t index,
     const uint64_t last = haft__slots_word_or_floor(slots, index, word);
     const uint64_t now = haft__word_generation(format, haft__slots_begin(slots, last));
 
-    if ((slots->wrapped || haft__load_relaxed(HINT, &slots->recycled) != 0) && last != 0) {
+    if (slots->wrapped && last != 0) {
         return asked != 0;
     }
     /* After the last life the next generation is 0: every life was issued. */
@@ -3595,10 +3584,10 @@ HAFT_INTERNAL haft_status haft__slots_diagnose(const struct haft__slots *slots, 
 static haft_status haft__next_at(const struct haft__slots *slots, uint64_t index, uint64_t word, haft_id *id)
 {
     const struct haft__word_format *format = &slots->format;
-    const bool haft__is_exhausted = haft__word_index(format, word) == haft__MARK_EXHAUSTED;
+    const bool is_exhausted = haft__word_index(format, word) == haft__MARK_EXHAUSTED;
     uint64_t haft__begin = haft__slots_begin_at(slots, index, word);
 
-    if (!haft__is_exhausted && slots->wrapped) { /* a shared table's word while its slot is retired */
+    if (!is_exhausted && slots->wrapped) { /* a shared table's word while its slot is retired */
         haft__begin = haft__word_wrapped(format, haft__begin);
     }
     if (haft__word_generation(format, haft__begin) == 0) {
@@ -3733,8 +3722,7 @@ static uint64_t haft__slot_count(const struct haft__slots_options *options)
 {
     const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
     const uint64_t extra = options->extra < most ? options->extra : most; /* of any number */
-    const uint64_t wanted =
-        HAFT_FIRST_INDEX + options->aside + options->common.capacity + extra + options->spare;
+    const uint64_t wanted = HAFT_FIRST_INDEX + options->common.capacity + extra + options->spare;
     uint64_t count = 8;
 
     while (count < wanted && count < most) {
@@ -3771,7 +3759,7 @@ HAFT_INTERNAL struct haft__geometry haft__geometry_of(const struct haft__slots_o
         .stride = haft__round_up(
             sizeof(uint64_t) + haft__round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
         .count = haft__slot_count(options),
-        .end = HAFT_FIRST_INDEX + options->aside + common->capacity,
+        .end = HAFT_FIRST_INDEX + common->capacity,
     };
 }
 
@@ -5133,7 +5121,6 @@ HAFT_INTERNAL uint64_t haft__runs_end(const struct haft__runs *runs, uint64_t ha
  *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
  *                                             with CAS, by one thread in this life
  *          g[RESERVED] -> id                  by that thread                          (SIDE)
- *          id -> 0                            by the thread that recycles the slot
  *          g[RESERVED] -> 0                   in the child of a fork
  *
  * g[RESERVED] of a former life was left by a thread that ended in the middle.
@@ -5161,13 +5148,6 @@ haft_status haft__side_open(const struct haft__slots *slots, const haft_side_opt
 /* The list of a table's sides.  Of a shared table, under its lock. */
 HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side);
 HAFT_INTERNAL void haft__sides_remove(haft_side *side);
-
-/*
- * Slot `index` goes on with ids that it had before: its values end.  No thread holds such an id.
- * Of a local table at most one value ends in a call, since on_end may change the table and its
- * sides; returns whether one did.
- */
-HAFT_INTERNAL bool haft__sides_forget(const haft__atomic_u64 *list, uint64_t index);
 
 /* All ids are issued again: each value of a local table's sides ends. */
 HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list);
@@ -5361,21 +5341,6 @@ static uint64_t haft__forget_all(const haft_side *side)
         count += haft__forget(side, index);
     }
     return count;
-}
-
-HAFT_INTERNAL bool haft__sides_forget(const haft__atomic_u64 *list, uint64_t index)
-{
-    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
-        if (index >= haft__load_relaxed(ONWARD, &side->used)) {
-            continue;
-        }
-        if (side->is_shared) {
-            haft__store_relaxed(OWN, haft__entry_of(side, index), 0); /* also of a thread that has ended */
-        } else if (haft__forget(side, index)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Again and again: in one side, on_end may have set values in another. */
@@ -5798,7 +5763,6 @@ static void haft__keep(struct haft__slots *slots, const struct haft__common_opti
     slots->format = haft__word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
     slots->sites.records = NULL;
-    haft__store_relaxed(OWN, &slots->recycled, 0);
 }
 
 static haft_status haft__reserve_slots(struct haft__slots *slots, const struct haft__slots_options *options,
@@ -6788,8 +6752,7 @@ void *haft_local_require_failed(const haft_local *local, haft_id id, const void 
     X(FRESH_SLOTS, "number of fresh slots")                                                        \
     X(FIRST_RUN, "first fresh run")                                                                \
     X(RUNS, "number of page runs")                                                                 \
-    X(WRAPPED, "mark of generations that began again")                                             \
-    X(RECYCLED, "mark of exhausted slots that began again")
+    X(WRAPPED, "mark of generations that began again")
 
 #define haft__LOCAL_NUMBER(name, text) haft__LOCAL_##name,
 enum haft__local_number { haft__LOCAL_NUMBERS(haft__LOCAL_NUMBER) haft__LOCAL_NUMBERS_END };
@@ -6827,7 +6790,6 @@ HAFT_INTERNAL void haft__local_become(haft_local *local, const struct haft__imag
  *
  * Edges in this file.
  *   OWN    one thread uses the table
- *   HINT   ids repeat: then more of them are said to be stale.  Sites are for people to read
  */
 
 _Static_assert(haft__LOCAL_NUMBERS_END <= haft__IMAGE_NUMBERS, "an image has room for the numbers");
@@ -6903,7 +6865,6 @@ HAFT_INTERNAL struct haft__image haft__local_begin_image(const haft_local *local
                 [haft__LOCAL_FIRST_RUN] = slots->runs.first,
                 [haft__LOCAL_RUNS] = runs,
                 [haft__LOCAL_WRAPPED] = slots->wrapped,
-                [haft__LOCAL_RECYCLED] = haft__load_relaxed(HINT, &slots->recycled),
             },
         .parts =
             {
@@ -6972,7 +6933,6 @@ static void haft__become_slots(struct haft__slots *slots, const uint64_t *number
     slots->format.first = numbers[haft__LOCAL_FIRST];
     slots->runs.first = numbers[haft__LOCAL_FIRST_RUN];
     slots->wrapped = numbers[haft__LOCAL_WRAPPED] != 0;
-    haft__store_relaxed(HINT, &slots->recycled, numbers[haft__LOCAL_RECYCLED]);
 }
 
 HAFT_INTERNAL void haft__local_become(haft_local *local, const struct haft__image *image)
@@ -7494,7 +7454,6 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
  * haft_local: ids chosen elsewhere, such as those of a saved game.
  *
  * Edges in this file.
- *   HINT  ids repeat: then more of them are said to be stale
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 
@@ -7607,13 +7566,13 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
 {
     const struct haft__word_format *format = &local->slots.format;
     const uint64_t index = haft__word_index(format, next.bits);
-    const bool haft__is_exhausted = haft__word_generation(format, next.bits) == 0;
+    const bool is_exhausted = haft__word_generation(format, next.bits) == 0;
     haft_status status = haft__slots_check_fields(&local->slots, next, local->slots.limit);
 
     if (status == HAFT_OK) {
-        status = haft__claim_slot(local, next, haft__is_exhausted);
+        status = haft__claim_slot(local, next, is_exhausted);
     }
-    if (status == HAFT_OK && haft__is_exhausted) {
+    if (status == HAFT_OK && is_exhausted) {
         haft__store_relaxed(OWN, haft__slots_word(&local->slots, index),
                       haft__word_with_index(format, next.bits, haft__MARK_EXHAUSTED));
         local->exhausted++;
@@ -7621,43 +7580,6 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
         haft__local_push(local, index, next.bits);
     }
     return status;
-}
-
-static bool haft__is_used_up(const haft_local *local, uint64_t index)
-{
-    const uint64_t word = haft__load_relaxed(OWN, haft__slots_word(&local->slots, index));
-
-    return haft__word_index(&local->slots.format, word) == haft__MARK_EXHAUSTED;
-}
-
-/*
- * End the values of slot `index` while it is exhausted: after each, on_end may have set others, or
- * recycled the slot and set values for its new object.  Whether it is exhausted still.
- */
-static bool haft__end_values_of(const haft_local *local, uint64_t index)
-{
-    while (haft__is_used_up(local, index)) {
-        if (!haft__sides_forget(&local->sides, index)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-uint64_t haft_local_recycle_exhausted(haft_local *local)
-{
-    uint64_t count = 0;
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
-        if (haft__end_values_of(local, index)) {
-            haft__store_relaxed(HINT, &local->slots.recycled, 1);
-            haft__sites_forget(&local->slots.sites, index, index + 1);
-            haft__local_push(local, index, local->slots.format.first);
-            local->exhausted--;
-            count++;
-        }
-    }
-    return count;
 }
 
 void haft_local_load_begin(haft_local *local)
@@ -7907,9 +7829,6 @@ static enum haft__local_number haft__find_wrong_mark(const haft_local *local, co
 {
     if (numbers[haft__LOCAL_WRAPPED] > (local->wraps ? 1 : 0)) {
         return haft__LOCAL_WRAPPED;
-    }
-    if (numbers[haft__LOCAL_RECYCLED] > 1) {
-        return haft__LOCAL_RECYCLED;
     }
     if (numbers[haft__LOCAL_TAIL] != 0) {
         return haft__LOCAL_TAIL;
@@ -14822,9 +14741,8 @@ HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
  * concurrent/clock/registry.h - the domains that are open in this process, newest first.
  *
  * The list is under a lock.  Opening and closing a domain, a table, a side or an implicit worker,
- * recycling in a table with sides, writing an export and a fork take it; a take-back that serves
- * another table tries to: while a thread has it, none of these comes or goes.  That thread may take
- * it again.
+ * writing an export and a fork take it; a take-back that serves another table tries to: while a
+ * thread has it, none of these comes or goes.  That thread may take it again.
  */
 
 HAFT_INTERNAL void haft__registry_add_domain(haft_domain *domain);
@@ -15702,7 +15620,6 @@ HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket)
 #define haft__COUNTERS(X) haft__BEGINNINGS(X) X(inserted) X(freed) haft__ENDS(X)
 
 #define haft__BEGINNINGS(X)                                                                              \
-    X(restore_first_used) /* slots of the restore range, used for the first time */                \
     X(reserved)                                                                                    \
     X(published)
 
@@ -15711,10 +15628,7 @@ HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket)
 #define haft__ENDS(X)                                                                                    \
     X(aborted)                                                                                     \
     X(reclaimed) /* freed or aborted, and taken back */                                            \
-    X(exhausted)                                                                                   \
-    X(restore_exhausted) /* the same in the restore range */                                       \
-    X(recycled)          /* exhausted slots that were taken back into use */                       \
-    X(restore_recycled)  /* the same in the restore range */
+    X(exhausted)
 
 /* Counters that are statistics as they are. */
 #define haft__PUBLIC_COUNTERS(X) X(batches_moved) X(refused_frees)
@@ -15848,10 +15762,9 @@ struct haft_table {
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
-    bool is_quick;        /* haft_insert may copy without a call */
-    bool sifts;           /* each slot that is taken back is looked at */
-    bool never_waits;     /* no quiescent point waits for a grace period */
-    uint64_t restore_end; /* slots below are for haft_restore(); else HAFT_FIRST_INDEX */
+    bool is_quick;    /* haft_insert may copy without a call */
+    bool sifts;       /* each slot that is taken back is looked at */
+    bool never_waits; /* no quiescent point waits for a grace period */
     uint64_t capacity;
     uint64_t budget_size;
     uint64_t waiting_bytes; /* the option; 0: a bound for quiescent points only */
@@ -15863,7 +15776,6 @@ struct haft_table {
 
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 fresh;     /* slots below are used, or in a worker's extent */
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 shortage;  /* times that a thread found no slot */
-    haft__atomic_u64 restored;                       /* objects live in the restore range */
     haft__atomic_u64 budget;                         /* slots that workers may still hold back */
     haft__atomic_u64 roster;                         /* address of the worker added last */
     _Alignas(haft__CACHE_LINE) struct haft__depot waiting; /* full batches, with their tickets */
@@ -15872,7 +15784,7 @@ struct haft_table {
     struct haft__counters counters; /* of threads without a worker: they add atomically */
     struct haft__legacy legacy;
     struct haft__released released;
-    haft__atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim, recycle) */
+    haft__atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim) */
     haft__atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
     uint64_t number;       /* no other table ever has it */
@@ -16017,7 +15929,7 @@ static inline uint32_t haft__hand_open_count(const haft_worker *worker)
 /* Tables whose frees always have more to do than to put a slot into the batch. */
 static inline bool haft__hand_always_looks(const haft_table *table)
 {
-    return table->slots.sites.records != NULL || table->restore_end != HAFT_FIRST_INDEX;
+    return table->slots.sites.records != NULL;
 }
 
 /* A free looks further when the open batch gets as many slots as the batch limit. */
@@ -16074,9 +15986,6 @@ static inline bool haft__hand_add_aborted(haft_worker *worker, uint64_t index)
  * Edges in this file.
  *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word, also for the
  *            thread that frees the object
- *   REVIVE   life_give_up (release) -> haft_recycle_exhausted (acquire)   the bytes written into a
- *            slot whose last life is given up
- *   TALLY    life_uncount (release) -> count_restored (acquire)   the count of a free before it
  *   CLAIM    one winner per id: the atomicity of the compare-and-swap in life_end
  *   OWN      only this worker writes the word
  *   RETRY    a first look; the compare-and-swap decides
@@ -16157,22 +16066,8 @@ static inline bool haft__life_give_up(const struct haft__slots *slots, haft_id i
 
     assert(haft__life_is_reserved(slots, id) && "an id is reserved, and given up once");
     haft__slots_poison(slots, word);
-    if (haft__word_index(format, next) == haft__MARK_EXHAUSTED) { /* nothing to take back */
-        /* Weakened, a thread that recycles the slot could write before the bytes written here. */
-        haft__store_release(REVIVE, word, next);
-        return false;
-    }
     haft__store_relaxed(OWN, word, next);
-    return true;
-}
-
-/* An object of slot `index` is no longer counted, in tables that count them one by one. */
-static inline void haft__life_uncount(haft_table *table, uint64_t index)
-{
-    if (index < table->restore_end) {
-        /* Weakened, the free could be missed by a thread that sees this. */
-        haft__fetch_add_release(TALLY, &table->restored, UINT64_MAX);
-    }
+    return haft__word_index(format, next) != haft__MARK_EXHAUSTED; /* else there is nothing to take back */
 }
 
 /*
@@ -16566,12 +16461,9 @@ HAFT_INTERNAL bool haft__released_has(const haft_table *table, uint64_t haft__ru
 /* The counts that a walk over all slots has found. */
 struct haft__stock {
     uint64_t live;
-    uint64_t restored; /* live in the restore range */
     uint64_t reserved;
     uint64_t retired;
     uint64_t exhausted;
-    uint64_t restore_exhausted;
-    uint64_t restore_first_used; /* slots of the range that were ever used */
 };
 
 /*
@@ -16592,8 +16484,8 @@ HAFT_INTERNAL
 haft_status haft__stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
 
 /*
- * Slots in use that hold no object: they wait, are ready, or in a worker's hands.  Outside the
- * restore range.  Not below the number with the slots in use as the call begins, and the objects of
+ * Slots in use that hold no object: they wait, are ready, or in a worker's hands.
+ * Not below the number with the slots in use as the call begins, and the objects of
  * some moment before it returns.
  */
 HAFT_INTERNAL uint64_t haft__stats_idle(const haft_table *table);
@@ -16624,7 +16516,6 @@ struct haft__census {
     const haft_table *table;
     uint8_t *places; /* of each slot */
     uint64_t live;
-    uint64_t restored; /* live in the restore range */
     uint64_t reserved;
     uint64_t exhausted;
     uint64_t retired;
@@ -16767,7 +16658,7 @@ static void haft__check_free(struct haft__census *census, uint64_t index, uint64
     const uint64_t mark = haft__word_index(&slots->format, word);
     const bool is_retired = word != 0 && mark == haft__MARK_FREE;
 
-    if (haft__place != haft__NOWHERE || (index < table->restore_end && !is_retired)) {
+    if (haft__place != haft__NOWHERE) {
         return;
     }
     if (is_retired && slots->has_pins &&
@@ -16789,7 +16680,6 @@ static void haft__check_whereabouts(struct haft__census *census, uint64_t index)
         word != 0 && (mark == index || mark == haft__MARK_RESERVED || mark == haft__MARK_EXHAUSTED);
 
     census->live += mark == index;
-    census->restored += mark == index && index < table->restore_end;
     census->reserved += mark == haft__MARK_RESERVED;
     census->exhausted += mark == haft__MARK_EXHAUSTED;
     if (!is_used) {
@@ -16819,7 +16709,6 @@ static void haft__check_counters(struct haft__census *census)
     haft__check_count(census, "reserved slots", stock.reserved, census->reserved);
     haft__check_count(census, "retired slots", stock.retired, census->retired);
     haft__check_count(census, "exhausted slots", stock.exhausted, census->exhausted);
-    haft__check_count(census, "restored objects", haft__load_relaxed(OWN, &table->restored), census->restored);
 }
 
 static void haft__check_descriptors(struct haft__census *census)
@@ -17443,8 +17332,6 @@ uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct ha
  * Edges in this file.
  *   PIN     haft_unpin (release) -> is_pinned (acquire): the use of the object before the reuse of
  *           its memory; is_pinned (release) -> haft_unpin (acquire): the grace period before it
- *   REVIVE  sift (release) -> haft_restore, haft_recycle_exhausted (acquire)
- *           the object's last use, before the slot is taken by its word alone
  *   OWN     this worker has the batch, and so the words of its slots
  */
 
@@ -17480,7 +17367,7 @@ static void haft__call_back(haft_worker *worker, uint64_t index, haft__atomic_u6
     haft__callback_end();
 }
 
-/* One retired slot.  True if it may be used again: not pinned, exhausted, or set aside. */
+/* One retired slot.  True if it may be used again: neither pinned nor exhausted. */
 static bool haft__sift(haft_worker *worker, uint64_t index)
 {
     const haft_table *table = worker->table;
@@ -17500,18 +17387,16 @@ static bool haft__sift(haft_worker *worker, uint64_t index)
     }
     const uint64_t next = haft__life_after(&table->slots, word);
     const bool haft__is_last = haft__word_index(format, next) == haft__MARK_EXHAUSTED;
-    const bool is_aside = index < table->restore_end;
 
     haft__count_up(&worker->counters.reclaimed, 1);
     /* Weakened, the slot could count twice: its life would not have ended, and it be exhausted. */
-    haft__tally(is_aside ? &worker->counters.restore_exhausted : &worker->counters.exhausted, haft__is_last);
+    haft__tally(&worker->counters.exhausted, haft__is_last);
     haft__slots_poison(&table->slots, at);
-    /* Weakened, a restored object could be written before the last use of the one before. */
-    haft__store_release(REVIVE, at, next);
+    haft__store_relaxed(OWN, at, next);
     if (table->on_reclaim != NULL) {
         haft__store_relaxed(OWN, &worker->in_hand, 0);
     }
-    return !haft__is_last && !is_aside;
+    return !haft__is_last;
 }
 
 HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch *batch)
@@ -17813,7 +17698,6 @@ static __attribute__((noinline)) void haft__look_further(haft_worker *worker, ui
     haft_table *table = worker->table;
 
     haft__sites_note_death(&table->slots.sites, index, caller);
-    haft__life_uncount(table, index);
     if (haft__hand_open_count(worker) >= worker->batch_limit) {
         haft__retire_open(worker);
     }
@@ -17868,7 +17752,6 @@ __attribute__((noinline)) void haft__worker_abort(haft_worker *worker, haft_id i
     if (!haft__life_give_up(&table->slots, id)) {
         haft__sites_note_death(&table->slots.sites, index, caller);
         haft__count_up(&worker->counters.reclaimed, 1);
-        haft__life_uncount(table, index); /* first: at no moment is it in use twice */
         haft__tally(&worker->counters.exhausted, 1);
     } else if (haft__hand_add_aborted(worker, index)) {
         haft__look_further(worker, index, caller);
@@ -18312,9 +18195,7 @@ HAFT_INTERNAL struct haft__batch *haft__shelf_take_waiting(haft_worker *worker)
  * Statistics: sums over the workers' own counters.
  *
  * Edges in this file.
- *   TALLY   tally (release) -> count_begun (acquire), life_uncount (release) -> count_restored
- *           (acquire)   frees before insertions into their slots; the count of a restored object's
- *           free, before the object is no longer counted as restored
+ *   TALLY   tally (release) -> count_begun (acquire)   frees before insertions into their slots
  *   COUNT   each number alone; fewest_lives chooses the order of the reads
  *   RETRY   the budget, as a number
  */
@@ -18357,8 +18238,6 @@ static struct haft__sums haft__sum(const haft_table *table)
         sums.open += haft__worker_state(worker) == haft__WORKER_OPEN;
     }
     haft__add_counters(&sums, &table->counters);
-    sums.exhausted += sums.restore_exhausted;
-    sums.recycled += sums.restore_recycled;
     return sums;
 }
 
@@ -18379,14 +18258,14 @@ static uint64_t haft__slots_at_hand(const haft_table *table, bool again)
     return slots;
 }
 
-/* Slots ever used, without the restore range: drawn from the table, and in no extent any more. */
+/* Slots ever used: drawn from the table, and in no extent any more. */
 static uint64_t haft__used_slots(const haft_table *table)
 {
     /* First: an extent drawn in between makes the difference too small.  It is too large only while
      * a thread has taken slots from `fresh` and not yet put them into its extent. */
     const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh);
 
-    return haft__difference(drawn, table->restore_end + haft__slots_at_hand(table, false));
+    return haft__difference(drawn, HAFT_FIRST_INDEX + haft__slots_at_hand(table, false));
 }
 
 #define haft__SUM_AS_IT_IS(name) .name = sums.name,
@@ -18398,7 +18277,7 @@ static struct haft__stock haft__stock_of(const struct haft__sums *sums)
         .live = sums->published + sums->inserted - sums->freed,
         .reserved = sums->reserved - sums->published - sums->aborted,
         .retired = sums->freed + sums->aborted - sums->reclaimed,
-        .exhausted = sums->exhausted - sums->recycled,
+        .exhausted = sums->exhausted,
     };
 }
 
@@ -18419,7 +18298,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 {
     const struct haft__sums sums = haft__sum(table);
     const struct haft__stock stock = haft__stock_of(&sums);
-    const uint64_t used = haft__used_slots(table) + sums.restore_first_used;
+    const uint64_t used = haft__used_slots(table);
     haft_table_stats stats = {
         .live = haft__not_negative(stock.live),
         .reserved = haft__not_negative(stock.reserved),
@@ -18442,8 +18321,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 /* Lives and exhausted slots that began and that ended, of all workers and of the table. */
 struct haft__lives {
     uint64_t begun, ended;
-    uint64_t restored; /* of those begun: live in the restore range */
-    uint64_t exhausted, recycled;
+    uint64_t exhausted;
 };
 
 static void haft__count_begun(struct haft__lives *lives, const haft_table *table)
@@ -18458,45 +18336,31 @@ static void haft__count_begun(struct haft__lives *lives, const haft_table *table
     }
 }
 
-static void haft__count_restored(struct haft__lives *lives, const haft_table *table)
-{
-    lives->restored = haft__load_acquire(TALLY, &table->restored);
-}
-
 static void haft__count_ended(struct haft__lives *lives, const haft_table *table)
 {
     lives->ended =
         haft__load_relaxed(COUNT, &table->counters.aborted) + haft__load_relaxed(COUNT, &table->counters.freed);
-    lives->recycled = 0;
     for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
         lives->ended += haft__load_relaxed(COUNT, &worker->counters.aborted);
         lives->ended += haft__load_relaxed(COUNT, &worker->counters.freed);
-        lives->recycled += haft__load_relaxed(COUNT, &worker->counters.recycled);
     }
 }
 
-/* Slots live or reserved, without the restore range. */
+/* Slots live or reserved. */
 static uint64_t haft__taken(const struct haft__lives *lives)
 {
-    return haft__difference(lives->begun, lives->ended + lives->restored);
-}
-
-static uint64_t haft__exhausted(const struct haft__lives *lives)
-{
-    return haft__difference(lives->exhausted, lives->recycled);
+    return haft__difference(lives->begun, lives->ended);
 }
 
 /*
  * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in
- * between: beginnings are read before ends, of all workers.  Restored objects are read after they
- * were counted as begun, and before their frees are counted.
+ * between: beginnings are read before ends, of all workers.
  */
 static struct haft__lives haft__fewest_lives(const haft_table *table)
 {
     struct haft__lives lives;
 
     haft__count_begun(&lives, table);
-    haft__count_restored(&lives, table);
     haft__count_ended(&lives, table);
     return lives;
 }
@@ -18508,9 +18372,9 @@ HAFT_INTERNAL uint64_t haft__stats_idle(const haft_table *table)
 
     at_hand += haft__load_relaxed(COUNT, &table->released.slots);
     const struct haft__lives lives = haft__fewest_lives(table);
-    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh) - table->restore_end;
+    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
 
-    return haft__difference(drawn, at_hand + haft__taken(&lives) + haft__exhausted(&lives));
+    return haft__difference(drawn, at_hand + haft__taken(&lives) + lives.exhausted);
 }
 
 /* Add the difference; sums are modulo 2^64, and so may a counter be. */
@@ -18534,8 +18398,7 @@ HAFT_INTERNAL void haft__stats_correct(haft_table *table, const struct haft__sto
     haft__correct(&counters->inserted, found->live, counted.live - haft__missing);
     haft__correct(&counters->reserved, found->reserved, counted.reserved);
     haft__correct(&counters->reclaimed, counted.retired + haft__missing, found->retired); /* is subtracted */
-    haft__correct(&counters->exhausted, found->exhausted + found->restore_exhausted, counted.exhausted);
-    haft__correct(&counters->restore_first_used, found->restore_first_used, sums.restore_first_used);
+    haft__correct(&counters->exhausted, found->exhausted, counted.exhausted);
 }
 
 HAFT_INTERNAL
@@ -18545,10 +18408,10 @@ haft_status haft__stats_shortage(const haft_table *table, const haft_worker *wor
     const uint64_t others = haft__difference(table->budget_size - haft__load_relaxed(RETRY, &table->budget),
                                        2 * (uint64_t)(worker->batch_limit - 1));
     const uint64_t slots =
-        fresh == HAFT_NO_MEMORY ? haft__used_slots(table) : table->slots.limit - table->restore_end;
+        fresh == HAFT_NO_MEMORY ? haft__used_slots(table) : table->slots.limit - HAFT_FIRST_INDEX;
 
     /* Slots not taken, exhausted or held back by others come within reach in time. */
-    if (haft__taken(&lives) + haft__exhausted(&lives) + others >= slots) {
+    if (haft__taken(&lives) + lives.exhausted + others >= slots) {
         return fresh;
     }
     return haft__taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
@@ -19018,16 +18881,12 @@ static haft_status haft__table_slots_wanted(const haft_table_options *options,
 
     *wanted = (struct haft__slots_options){
         .extra = options->memory != NULL ? options->hold_back : haft__geometry_spare(options->capacity),
-        .aside = options->restore_range,
         .pins = options->pins,
         .huge_pages = options->huge_pages,
         .wrapped = options->wrap,
     };
     const haft_status status = haft__options_check(options, haft__IN_SLOTS, &wanted->common, &most);
 
-    if (status == HAFT_OK && options->restore_range > most - options->capacity) {
-        return HAFT_BAD_RESTORE_RANGE;
-    }
     if (status == HAFT_OK && options->memory != NULL && options->workers > haft__MOST_WORKERS) {
         return HAFT_NO_MEMORY;
     }
@@ -19056,7 +18915,7 @@ static haft_status haft__open_pool(haft_table *table, struct haft__given *given)
     table->waiting_slots = haft__waiting_slots(table->waiting_bytes, table->slots.view.stride);
     table->backlog_slots = haft__backlog_for(table->waiting_slots);
     table->budget_size =
-        haft__budget_for(table->slots.limit - table->restore_end - table->capacity, table->waiting_slots);
+        haft__budget_for(table->slots.limit - HAFT_FIRST_INDEX - table->capacity, table->waiting_slots);
     table->batch_max = haft__batch_max_for(table->budget_size);
     table->extent_slots = haft__extent_for(slots, table->batch_max);
     if (given != NULL) {
@@ -19068,7 +18927,7 @@ static haft_status haft__open_pool(haft_table *table, struct haft__given *given)
     if (status != HAFT_OK) {
         return status;
     }
-    status = haft__pool_commit(&table->pool, table->restore_end / table->batch_max + haft__DEPOT_NODES);
+    status = haft__pool_commit(&table->pool, HAFT_FIRST_INDEX / table->batch_max + haft__DEPOT_NODES);
     if (status != HAFT_OK) {
         haft__pool_close(&table->pool);
     }
@@ -19102,10 +18961,9 @@ HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *doma
     table->domain = domain;
     table->is_quick = haft__slots_has_words(&table->slots);
     haft__open_front(table);
-    table->sifts = haft__asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins ||
-                   table->restore_end != HAFT_FIRST_INDEX;
+    table->sifts = haft__asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins;
     table->number = haft__table_number();
-    haft__store_relaxed(OWN, &table->fresh, table->restore_end);
+    haft__store_relaxed(OWN, &table->fresh, HAFT_FIRST_INDEX);
     haft__store_relaxed(OWN, &table->legacy.listed, haft__MARK_END);
     haft__store_relaxed(OWN, &table->released.head, haft__NUMBER_NONE);
     haft__store_relaxed(OWN, &table->released.slots, 0);
@@ -19133,7 +18991,6 @@ haft_table *haft__table_new(const char *name, struct haft__given *given, const h
                                       : haft__heap_take_zero(heap, size, haft__CACHE_LINE);
 
     if (table != NULL) {
-        table->restore_end = HAFT_FIRST_INDEX;
         table->name = memcpy(table + 1, name, size - sizeof *table);
         table->is_given = given != NULL;
         table->slots.heap = *heap;
@@ -19155,7 +19012,7 @@ static const char *haft__table_name_of(const haft_table_options *options)
 
 static haft_status haft__start_opened(haft_table *table, haft_domain *domain, struct haft__given *given)
 {
-    haft_status status = haft__slots_commit(&table->slots, table->restore_end);
+    haft_status status = haft__slots_commit(&table->slots, HAFT_FIRST_INDEX);
 
     status = status == HAFT_OK ? haft__runs_reserve(&table->slots.runs) : status;
     status = status == HAFT_OK ? haft__table_start(table, domain, given) : status;
@@ -19183,7 +19040,6 @@ static haft_status haft__fill_table(haft_table *table, haft_domain *domain,
     table->reclaim_arg = options->reclaim_arg;
     table->waiting_bytes = options->waiting_bytes;
     table->never_waits = options->never_wait;
-    table->restore_end += options->restore_range;
     if (wanted->given != NULL) {
         status = haft__take_workers(table, haft__workers_of(options), wanted->given);
     }
@@ -19712,8 +19568,7 @@ haft_status haft_table_close(haft_table *table)
 }
 
 /*
- * concurrent/extra/collect.h - calls that go through a table's slots, one at a time: haft_trim()
- * and haft_recycle_exhausted().
+ * concurrent/extra/collect.h - calls that go through a table's slots, one at a time: haft_trim().
  */
 
 /*
@@ -19779,15 +19634,12 @@ HAFT_INTERNAL haft_status haft__implicit_close(const haft_table *table);
 HAFT_INTERNAL void haft__implicit_after_fork(void);
 
 /*
- * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, recycling, forks
- * and haft_table_explain() alone look at them.
+ * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, forks and
+ * haft_table_explain() alone look at them.
  */
 
 /* Whether any side is open, as far as the calling thread sees.  Wait-free. */
 HAFT_INTERNAL bool haft__shared_sides_are_open(const haft_table *table);
-
-/* Slot `index`, which is exhausted and recycled by this thread alone, has no values. */
-HAFT_INTERNAL void haft__shared_sides_forget(haft_table *table, uint64_t index);
 
 /* concurrent/extra/drain.c */
 
@@ -20596,7 +20448,7 @@ static void haft__forget_callback(const haft_table *table, uint64_t id)
     haft__atomic_u64 *at = haft__slots_word(&table->slots, index);
     const uint64_t word = haft__load_relaxed(OWN, at);
 
-    /* Another thread may have restored or recycled the slot since. */
+    /* Another thread may have used the slot since. */
     if (id != 0 && haft__word_index(format, word) == haft__MARK_FREE &&
         haft__word_last_life(format, word, index).bits == id) {
         haft__store_relaxed(OWN, at, haft__life_after(&table->slots, word));
@@ -20780,11 +20632,6 @@ static void haft__put_freed(struct haft__orphans *orphans, uint64_t index, haft_
 static void haft__put_free(struct haft__orphans *orphans, uint64_t index, haft__atomic_u64 *at, uint64_t word)
 {
     const struct haft__slots *slots = &orphans->table->slots;
-    const bool is_aside = index < orphans->table->restore_end;
-
-    if (is_aside && word == 0) {
-        return;
-    }
     const bool is_linked = haft__word_index(&slots->format, word) >= HAFT_FIRST_INDEX;
 
     word = haft__life_after(slots, haft__slots_begin_at(slots, index, word));
@@ -20793,11 +20640,10 @@ static void haft__put_free(struct haft__orphans *orphans, uint64_t index, haft__
     }
     haft__store_relaxed(OWN, at, word);
     if (haft__word_index(&slots->format, word) == haft__MARK_EXHAUSTED) {
-        orphans->stock.exhausted += !is_aside;
-        orphans->stock.restore_exhausted += is_aside;
+        orphans->stock.exhausted++;
     } else if (is_linked) {
         haft__put_waiting(orphans, index);
-    } else if (!is_aside) {
+    } else {
         haft__put_ready(orphans, index);
     }
 }
@@ -20807,38 +20653,34 @@ static void haft__put_free(struct haft__orphans *orphans, uint64_t index, haft__
  * It may also have been given up, or come from a local table, and has no pins then; where that
  * cannot be told, no callback runs for it.
  */
-static bool haft__was_freed(const haft_table *table, uint64_t index, haft__atomic_u64 *at)
+static bool haft__was_freed(const haft_table *table, haft__atomic_u64 *at)
 {
     const bool has_others =
         table->legacy.local != NULL || haft__load_relaxed(OWN, &table->counters.aborted) != 0;
 
-    return !has_others || index < table->restore_end ||
+    return !has_others ||
            (table->slots.has_pins && haft__load_relaxed(OWN, haft__slots_pins(&table->slots, at)) != 0);
 }
 
 static void haft__look_at(struct haft__orphans *orphans, uint64_t index)
 {
     const struct haft__slots *slots = &orphans->table->slots;
-    const bool is_aside = index < orphans->table->restore_end;
     haft__atomic_u64 *at = haft__slots_word(slots, index);
     const uint64_t word = haft__load_relaxed(OWN, at);
     const uint64_t mark = haft__word_index(&slots->format, word);
 
-    orphans->stock.restore_first_used += is_aside && word != 0;
     if (mark == index) {
         orphans->stock.live++;
-        orphans->stock.restored += is_aside;
     } else if (mark == haft__MARK_RESERVED) {
         orphans->stock.reserved++;
     } else if (mark == haft__MARK_EXHAUSTED) {
-        orphans->stock.exhausted += !is_aside;
-        orphans->stock.restore_exhausted += is_aside;
+        orphans->stock.exhausted++;
     } else if (mark == haft__MARK_FREE) {
         haft__put_freed(orphans, index, at);
-    } else if (mark >= HAFT_FIRST_INDEX && haft__was_freed(orphans->table, index, at)) {
+    } else if (mark >= HAFT_FIRST_INDEX && haft__was_freed(orphans->table, at)) {
         haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, haft__MARK_FREE));
         haft__put_freed(orphans, index, at);
-    } else if (is_aside || !haft__is_fresh(orphans, index)) {
+    } else if (!haft__is_fresh(orphans, index)) {
         haft__put_free(orphans, index, at, word);
     }
 }
@@ -20887,7 +20729,6 @@ HAFT_INTERNAL void haft__orphans_collect(haft_table *table)
     }
     haft__close_others(table);
     haft__stats_correct(table, &orphans.stock);
-    haft__store_relaxed(OWN, &table->restored, orphans.stock.restored);
 }
 
 /* concurrent/extra/pin.c */
@@ -20980,237 +20821,6 @@ uint32_t haft_pins(const haft_table *table, haft_id id)
     haft__atomic_u64 *pins = haft__pins_of(table, id.bits & table->slots.view.mask);
 
     return pins != NULL && haft__is_of(table, id) ? (uint32_t)(haft__load_relaxed(COUNT, pins) & haft__PIN_COUNT) : 0;
-}
-
-/* concurrent/extra/recycle.c */
-
-/*
- * Exhausted slots taken back into use.
- *
- * An exhausted slot is in no batch, and only its word tells of it.  The thread that recycles it
- * takes it by the word, as haft_restore() takes a slot of its range.
- *
- * Edges in this file.
- *   REVIVE  sift, life_give_up (release) -> is_exhausted (acquire)
- *           the last use of the slot's object before its bytes are written, and the values of the
- *           slot's lives before they are cleared
- *           revive (release) -> slots_diagnose (acquire, there PUBLISH)
- *           the flag that ids repeat, before the word: with that alone, an old id would pass for
- *           one never issued
- *   COUNT   how far the table's slots were ever used
- *   HINT    ids repeat from now on: haft_diagnose() tells less
- *   RETRY   a first look; the compare-and-swap decides
- */
-
-struct haft__recycling {
-    haft_worker *worker;
-    struct haft__batch *batch; /* to be filled */
-    uint64_t slots;
-};
-
-/* Take the slot if it is exhausted: then it is free, and this thread's. */
-static bool haft__revive(const struct haft__slots *slots, uint64_t index)
-{
-    haft__atomic_u64 *at = haft__slots_word(slots, index);
-    const uint64_t word = haft__load_relaxed(RETRY, at);
-
-    /* Weakened, an id from before could be said never to have been issued. */
-    return haft__word_index(&slots->format, word) == haft__MARK_EXHAUSTED &&
-           haft__cas_release(REVIVE, at, word,
-                       haft__word_with_index(&slots->format, slots->format.first, haft__MARK_END));
-}
-
-static void haft__recycle_slot(struct haft__recycling *recycling, uint64_t index)
-{
-    haft_worker *worker = recycling->worker;
-    haft_table *table = worker->table;
-
-    /* Before any thread has an id of it. */
-    haft__store_relaxed(HINT, &table->slots.recycled, 1);
-    haft__shared_sides_forget(table, index);
-    haft__sites_forget(&table->slots.sites, index, index + 1);
-    if (!haft__revive(&table->slots, index)) {
-        return;
-    }
-    recycling->slots++;
-    if (index < table->restore_end) {
-        haft__count_up(&worker->counters.restore_recycled, 1);
-        return;
-    }
-    haft__count_up(&worker->counters.recycled, 1);
-    recycling->batch->indices[recycling->batch->count++] = (uint32_t)index;
-    if (recycling->batch->count == table->batch_max) {
-        haft__shelf_offer(worker, recycling->batch);
-        recycling->batch = haft__shelf_empty_batch(worker);
-    }
-}
-
-static bool haft__is_exhausted(const haft_table *table, uint64_t index)
-{
-    const struct haft__slots *slots = &table->slots;
-
-    /* Weakened, the object could be written before the last use of the one before, and a value be
-     * set after it was cleared, for an id that is issued again. */
-    return haft__word_index(&slots->format, haft__load_acquire(REVIVE, haft__slots_word(slots, index))) ==
-           haft__MARK_EXHAUSTED;
-}
-
-static void haft__recycle_all(struct haft__recycling *recycling)
-{
-    const haft_table *table = recycling->worker->table;
-    const struct haft__runs *runs = &table->slots.runs;
-    const uint64_t end = haft__load_relaxed(COUNT, &table->fresh);
-
-    recycling->batch = haft__shelf_empty_batch(recycling->worker);
-    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        if (haft__released_has(table, haft__runs_of(runs, index))) {
-            index = haft__runs_end(runs, haft__runs_of(runs, index)) - 1; /* none is in there */
-        } else if (haft__is_exhausted(table, index)) {
-            haft__recycle_slot(recycling, index);
-        }
-    }
-    haft__shelf_offer(recycling->worker, recycling->batch);
-}
-
-haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled)
-{
-    struct haft__recycling recycling = {0};
-    const haft_status status = haft__collect_begin(table, &recycling.worker);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
-    haft__recycle_all(&recycling);
-    haft__collect_end(recycling.worker);
-    if (recycled != NULL) {
-        *recycled = recycling.slots;
-    }
-    return HAFT_OK;
-}
-
-/* concurrent/extra/restore.c */
-
-/*
- * Slots that are set aside for ids chosen elsewhere.
- *
- * Such a slot is in a batch only after a free: it waits with all others for its grace period, and
- * the thread that takes it back puts it nowhere.  From then on only its word leads to it, and one
- * compare-and-swap of the word takes it.
- *
- * Edges in this file.
- *   REVIVE   sift (release) -> take_word (acquire)   the last use of the slot's former object
- *            before its bytes are written
- *   COUNT    slots in use: read with the insertions that were counted after it
- *   RETRY    a first look; the compare-and-swap decides
- */
-
-/* The generation that a slot goes on with from `word`, in place; 0: none is left. */
-static uint64_t haft__next_generation(const struct haft__slots *slots, uint64_t word)
-{
-    const struct haft__word_format *format = &slots->format;
-    const uint64_t haft__begin = haft__slots_begin(slots, word);
-
-    return haft__word_generation(format, slots->wrapped ? haft__word_wrapped(format, haft__begin) : haft__begin);
-}
-
-/* What `word` says of restoring `id` in its slot. */
-static haft_status haft__check_word(const struct haft__slots *slots, haft_id id, uint64_t word)
-{
-    const struct haft__word_format *format = &slots->format;
-    const uint64_t next = haft__next_generation(slots, word);
-    const uint64_t mark = haft__word_index(format, word);
-
-    if (mark == haft__MARK_EXHAUSTED) {
-        return HAFT_EXHAUSTED;
-    }
-    if (mark == haft__MARK_RESERVED || mark == haft__word_index(format, id.bits)) {
-        return HAFT_OCCUPIED;
-    }
-    if (next == 0) {
-        return HAFT_EXHAUSTED; /* as soon as it is taken back */
-    }
-    if (haft__word_generation(format, id.bits) < next) {
-        return HAFT_STALE;
-    }
-    return mark == haft__MARK_END ? HAFT_OK : HAFT_BUSY;
-}
-
-/* The slot was freed and not taken back: hurry the clock, and take back all that is due. */
-static void haft__hurry_back(haft_worker *worker)
-{
-    haft__supply_shortage(worker, HAFT_FULL);
-    if (!haft__callback_is_running()) {
-        haft__gather_all_due(worker);
-    }
-}
-
-/* A look at the slot: HAFT_OK, or why its id cannot be restored now. */
-static haft_status haft__look(haft_worker *worker, haft_id id, const haft__atomic_u64 *at)
-{
-    const struct haft__slots *slots = &worker->table->slots;
-    haft_status status = haft__check_word(slots, id, haft__load_relaxed(RETRY, at));
-
-    if (status == HAFT_BUSY) {
-        haft__hurry_back(worker);
-        status = haft__check_word(slots, id, haft__load_relaxed(RETRY, at));
-    }
-    return status;
-}
-
-/* The slot of `id` is reserved for it: HAFT_OK and the word before, or why not. */
-static haft_status haft__take_word(const struct haft__slots *slots, haft_id id, haft__atomic_u64 *at,
-                             uint64_t *before)
-{
-    const uint64_t reserved = haft__word_with_index(&slots->format, id.bits, haft__MARK_RESERVED);
-    haft_status status;
-
-    do {
-        *before = haft__load_relaxed(RETRY, at);
-        status = haft__check_word(slots, id, *before);
-        /* Weakened, the object could be written before the last use of the one before. */
-    } while (status == HAFT_OK && !haft__cas_acquire(REVIVE, at, *before, reserved));
-    return status;
-}
-
-/* `id` is reserved in its slot, whose word was `before`. */
-static void haft__note_sites(const struct haft__slots *slots, haft_id id, uint64_t before, const void *caller)
-{
-    const uint64_t index = haft__word_index(&slots->format, id.bits);
-
-    if (haft__word_generation(&slots->format, id.bits) != haft__next_generation(slots, before)) {
-        haft__sites_forget(&slots->sites, index, index + 1);
-    }
-    haft__sites_note_birth(&slots->sites, index, caller);
-}
-
-static haft_status haft__restore(haft_worker *worker, haft_id id, const void *haft__object, const void *caller)
-{
-    haft_table *table = worker->table;
-    const struct haft__slots *slots = &table->slots;
-    haft__atomic_u64 *at = haft__slots_word(slots, haft__word_index(&slots->format, id.bits) & slots->view.mask);
-    haft_status status = haft__slots_check_chosen(slots, id, table->restore_end);
-    uint64_t before;
-
-    status = status == HAFT_OK ? haft__look(worker, id, at) : status;
-    status = status == HAFT_OK ? haft__take_word(slots, id, at, &before) : status;
-    if (status == HAFT_OK) {
-        haft__count_up(&worker->counters.restore_first_used, before == 0);
-        haft__fetch_add_relaxed(COUNT, &table->restored, 1);
-        haft__tally(&worker->counters.reserved, 1); /* `inserted` counts slots of the filling batch */
-        haft__count_up(&worker->counters.published, 1);
-        haft__note_sites(slots, id, before, caller);
-        haft__slots_fill(slots, haft__slots_object(at), haft__object);
-        haft__life_publish(at, id);
-    }
-    return status;
-}
-
-haft_status haft_restore(haft_worker *worker, haft_id id, const void *haft__object)
-{
-    haft__debug_check(worker);
-    const haft_status status = haft__restore(worker, id, haft__object, haft__CALLER);
-
-    return status;
 }
 
 /* concurrent/extra/scan.c */
@@ -21667,16 +21277,6 @@ HAFT_INTERNAL bool haft__shared_sides_are_open(const haft_table *table)
     return haft__load_relaxed(HINT, &table->sides) != 0;
 }
 
-HAFT_INTERNAL void haft__shared_sides_forget(haft_table *table, uint64_t index)
-{
-    if (!haft__shared_sides_are_open(table)) {
-        return;
-    }
-    haft__registry_lock();
-    haft__sides_forget(&table->sides, index);
-    haft__registry_unlock();
-}
-
 /* concurrent/extra/trim.c */
 
 /*
@@ -22004,7 +21604,6 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id)
     haft__sites_note_death(&table->slots.sites, index, haft__CALLER);
     haft__fetch_add_relaxed(COUNT, &table->counters.freed, 1);
     haft__list_push(table, haft__LIST_FREED, index);
-    haft__life_uncount(table, index);
     return HAFT_OK;
 }
 
@@ -22016,10 +21615,8 @@ void haft_abort_unregistered(haft_table *table, haft_id id)
     haft__sites_note_death(&table->slots.sites, index, haft__CALLER);
     if (haft__life_give_up(&table->slots, id)) {
         haft__list_push(table, haft__LIST_ABORTED, index);
-        haft__life_uncount(table, index);
     } else {
         haft__fetch_add_relaxed(COUNT, &table->counters.reclaimed, 1);
-        haft__life_uncount(table, index); /* first: at no moment is it in use twice */
         /* Weakened, the slot could count as reserved, and as exhausted too. */
         haft__fetch_add_release(TALLY, &table->counters.exhausted, 1);
     }

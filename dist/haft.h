@@ -59,33 +59,33 @@
  *   met first
  *     haft/id.h          156  the id: what names an object instead of a pointer
  *     haft/status.h      330  what haft's functions answer
- *     haft/view.h        558  resolving ids: what every table has in common
- *     haft/domain.h     1299  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1659  the handle table that all threads share, and its workers
- *     haft/counted.h    2109  the handle table for any thread: objects are held by counts
- *     haft/local.h      2454  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2864  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/view.h        556  resolving ids: what every table has in common
+ *     haft/domain.h     1297  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1657  the handle table that all threads share, and its workers
+ *     haft/counted.h    2103  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2448  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2848  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3209  visiting the live objects of a shared table
- *     haft/pin.h        3325  holding on to an object beyond a read section
- *     haft/share.h      3377  hand a local table over to all threads, and back
- *     haft/side.h       3494  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3737  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3193  visiting the live objects of a shared table
+ *     haft/pin.h        3309  holding on to an object beyond a read section
+ *     haft/share.h      3361  hand a local table over to all threads, and back
+ *     haft/side.h       3444  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3684  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3952  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3899  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4124  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4048  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    905  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4648  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    903  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4571  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4337  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5797  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4260  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5720  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5979  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     5902  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       813  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       811  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -367,7 +367,7 @@ typedef enum haft_status {
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
     HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,
-                         closes, flushes, trims, recycles, shares or moves objects */
+                         closes, flushes, trims, shares or moves objects */
     HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
 
     /* Why an id cannot be restored: nothing was done. */
@@ -390,7 +390,6 @@ typedef enum haft_status {
     HAFT_BAD_REUSE,
     HAFT_BAD_MIN_FREE,
     HAFT_BAD_PINS,
-    HAFT_BAD_RESTORE_RANGE,
     HAFT_BAD_WAITING_BYTES,
     HAFT_BAD_FOREIGN_CLOCK,
     HAFT_BAD_CLOCK,
@@ -492,7 +491,6 @@ typedef enum haft_edge {
     HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_PIN,       /* the use of a pinned object before the reuse of its memory */
-    HAFT_EDGE_REVIVE,    /* the last use of a slot before a search by its word */
     HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */
@@ -1180,7 +1178,7 @@ typedef struct haft_footprint {
     X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
     X(capacity, gauge, objects, "fit, as opened")                                                  \
-    X(limit, gauge, slots, "can be: capacity, restore range, and what workers hold back")          \
+    X(limit, gauge, slots, "can be: capacity, and what workers hold back")                         \
     X(batches_moved, counter, batches, "went from one worker to another or to the depot")          \
     X(workers, gauge, workers, "open now")                                                         \
     X(created, counter, objects, "ever published, shared or restored")                             \
@@ -1690,9 +1688,9 @@ void haft_thread_online(haft_domain *domain);
 
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
- * its slot back: in calls that reserve, insert or restore, with a worker or without; in
- * haft_worker_quiescent(), _flush() and _close(); in haft_trim() and haft_recycle_exhausted(); in
- * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
+ * its slot back: in calls that reserve or insert, with a worker or without; in
+ * haft_worker_quiescent(), _flush() and _close(); in haft_trim(); in haft_table_close()
+ * and haft_unshare().  Objects that live at haft_table_close() end without it.
  * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
  * the id that the object had.  `worker` is NULL while the table closes (the last two calls); the
  * calls without a worker remain (haft/threads.h).
@@ -1734,9 +1732,6 @@ typedef struct haft_table_options {
      * where the slots of a large table are used in random order: see haft/memory.h. */
     bool huge_pages;
 
-    /* Slots for haft_restore() alone, on top of the capacity: indices 4 to restore_range + 3. */
-    uint64_t restore_range;
-
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
 
@@ -1758,12 +1753,11 @@ typedef struct haft_table_options {
  * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
- * at one time and as many as fit in waiting_bytes (and those that haft_recycle_exhausted took
- * back): where no slot can be reused, and a fresh one would exceed that, the answer is HAFT_BUSY,
- * and haft_insert_wait() waits.  So a thread that stays in a read section costs at most that much
- * memory.  Slots that are exhausted, or whose memory is released, do not count.  A slot is the
- * object and 8 bytes, 8 more with pins, at the object's alignment.  Frees never fail: objects that
- * were live at once may all wait at once.
+ * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
+ * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
+ * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
+ * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
+ * alignment.  Frees never fail: objects that were live at once may all wait at once.
  */
 
 /*
@@ -1788,7 +1782,7 @@ typedef struct haft_table_stats {
  * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_RESTORE_RANGE, HAFT_BAD_WAITING_BYTES
+ *             HAFT_BAD_WAITING_BYTES
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
  * Progress  blocking (mmap, malloc).
@@ -1910,7 +1904,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
  *
  * A worker's duties: take back slots that are due, its own first, then those of the depot, up to
- * 512 and a batch, where on_reclaim, pins or a restore range ask for it; collect slots that calls
+ * 512 and a batch, where on_reclaim or pins ask for it; collect slots that calls
  * without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and _close() do
  * them, so on_reclaim may run there.
  */
@@ -2757,16 +2751,6 @@ haft_local_stats haft_local_stats_get(const haft_local *local);
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
- * haft_local_recycle_exhausted - exhausted slots live again, from the first generation, as if freed
- * just now.  Their oldest ids may then live again: call it when no part of the program keeps ids
- * that old.  Afterwards haft_local_diagnose() says HAFT_STALE of all dead ids of used slots.
- *
- * Returns   how many slots.
- * Cost      O(slots ever used).
- */
-uint64_t haft_local_recycle_exhausted(haft_local *local);
-
-/*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
  * ids stay stale: the slots of a page run go on at the highest next generation among them, which
  * costs some of them lives.  A page run is the fewest slots, a power of two, that fill whole pages
@@ -3374,8 +3358,7 @@ haft_status haft_unpin(haft_table *table, haft_id id);
 uint32_t haft_pins(const haft_table *table, haft_id id);
 
 /*
- * haft/share.h - hand a local table over to all threads, and back; and ids chosen elsewhere in a
- * shared table.
+ * haft/share.h - hand a local table over to all threads, and back.
  *
  * One thread builds a level, a document or a configuration in a haft_local; then every worker may
  * use it, without a copy: the slots stay where they are, so every id and every pointer holds
@@ -3457,39 +3440,6 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  */
 haft_status haft_unshare(haft_table *table, haft_local **local);
 
-/* --- ids chosen elsewhere, in a table that all threads share: as a server assigns them --- */
-
-/*
- * They live in the table's restore_range (haft/table.h): slots that the table itself never hands
- * out, before or after.  One that was freed may be restored again, at a higher generation, when its
- * grace period has passed.  To load a saved game, or ids over the whole table, restore into a
- * haft_local (haft/local.h) and share it.
- */
-
-/*
- * haft_restore - an object under an id of the caller's choice, with object_size bytes copied from
- * `object` (NULL: zeros).  Of all callers racing on one slot, one succeeds.  It is freed as any
- * other, by any worker, and on_reclaim runs once for it.
- *
- * Returns   HAFT_OK: the object is live.  Otherwise nothing has changed:
- *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
- *             HAFT_OUT_OF_RANGE   the index is beyond the restore_range
- *             HAFT_OCCUPIED       the slot holds an object, or another caller is restoring one
- *             HAFT_EXHAUSTED      the slot has lived all its generations
- *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
- *             HAFT_BUSY           the slot's last object was freed, and waits for its grace period,
- *                                 for a pin, or for a worker to hand on what it freed: try again
- *                                 after haft_worker_quiescent(); inside a callback also one that is
- *                                 due
- * Threads   the worker's thread, inside or outside a read section.
- * Ordering  acquire: all readers of the slot's former object are done; release: earlier writes are
- *           visible to each thread that resolves the id.
- * Progress  lock-free.
- * Cost      one compare-and-swap, one to three shared counters, and the copy.  Before HAFT_BUSY:
- *           O(slots whose grace period has passed and that no thread has taken back).
- */
-haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
-
 /*
  * haft/side.h - side tables: values of another type under the ids of a table.
  *
@@ -3503,7 +3453,7 @@ haft_status haft_restore(haft_worker *worker, haft_id id, const void *object);
  *
  * For a haft_local a side may have a destructor, and values are removed one by one.  The values of
  * a haft_table are plain bytes: none is removed, and each lasts until a value is set for a later
- * object of its slot, the slot is recycled, or the side closes.
+ * object of its slot, or the side closes.
  *
  * Unless a function says otherwise:
  *
@@ -3535,14 +3485,11 @@ typedef struct haft_side haft_side;
 
 /*
  * Runs once for each value that ends: when it is removed or swept, when one is set for a later
- * object of its slot, when its slot is recycled (haft_local_recycle_exhausted), when the table is
- * rewound or loaded (haft/snapshot.h), and when the side closes.  `id` is the one that it was set
- * for; its object may have been freed long ago.
+ * object of its slot, when the table is rewound or loaded (haft/snapshot.h), and when the side
+ * closes.  `id` is the one that it was set for; its object may have been freed long ago.
  *
  * It may call all functions of the table and its sides, but close neither; while the table is
  * rewound or loaded, not haft_local_load_begin().  One that always sets another value never ends.
- * Values that it sets while its slot is recycled end too, as long as the slot is exhausted; if it
- * recycles the slot itself, those of the slot's next object stay.
  */
 typedef void haft_side_end(void *value, haft_id id, void *arg);
 
@@ -3726,8 +3673,8 @@ uint64_t haft_side_sweep(haft_side *side);
 /*
  * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
  * sides alone.  So do haft_local_clear() and restoring ids one by one (haft_local_restore), which
- * issue no id twice.  Where ids are issued again, values end before: in a rewind, in
- * haft_local_load(), haft_local_recycle_exhausted() and haft_recycle_exhausted().
+ * issue no id twice.  Where ids are issued again, values end before: in a rewind and
+ * in haft_local_load().
  *
  * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
  * can be set.
@@ -3994,11 +3941,11 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * pages, it is the slots of about 16 pages.  For large tables that were full and are not: free,
  * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
  *
- * What stays: page runs with a slot that is live, reserved, pinned, exhausted or of the restore
- * range, that waits for its grace period, or that a worker holds back; page runs of which a part
- * was never used, and the first.  Everything, in tables with at most 128 KiB of slots.  Batch
- * descriptors stay too: about 4.5 bytes for each slot ever used, more in tables below 4,096
- * objects; and with `sites` 16 bytes for each.
+ * What stays: page runs with a slot that is live, reserved, pinned or exhausted, that waits for its
+ * grace period, or that a worker holds back; page runs of which a part was never used, and the
+ * first.  Everything, in tables with at most 128 KiB of slots.  Batch descriptors stay too: about
+ * 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes
+ * for each.
  *
  * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
  * the table provides.  Then it has all free slots in hand until it returns: other threads take
@@ -4010,7 +3957,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *
  * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
  *           memory is released:
- *             HAFT_BUSY         another thread is in this call or in haft_recycle_exhausted()
+ *             HAFT_BUSY         another thread is in this call
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_BAD_WRAP     the table has `wrap`: no generation is higher than all before it
  *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part
@@ -4019,29 +3966,6 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.
  */
 haft_status haft_trim(haft_table *table, uint64_t *released);
-
-/*
- * haft_recycle_exhausted - exhausted slots live again, from the first generation.  Old ids may then
- * live again: those of these slots, in the order in which they were issued.  Call it when no part
- * of the program keeps ids that old.  Where that is never known, a larger layout helps, or the
- * table's `wrap`, where no slot is ever exhausted.
- *
- * First it takes back the slots that are due then, so on_reclaim may run here.  An object that was
- * freed in its last life and is still pinned or waits for its grace period is not exhausted yet,
- * and its slot is not taken.  Slots of the restore range can be restored again.  Afterwards
- * haft_diagnose() says HAFT_STALE of ids that these slots had, and may say so of ids that were
- * never issued.
- *
- * Returns   HAFT_OK, and how many slots in `*recycled` (NULL may be passed).  Otherwise nothing has
- *           changed:
- *             HAFT_BUSY         another thread is in this call or in haft_trim()
- *             HAFT_IN_CALLBACK  the calling thread is inside a callback
- *             HAFT_NO_MEMORY    none for a worker's part
- * Ordering  acquire: the last use of the slots' former objects is done.
- * Progress  blocking (malloc).  Others are never blocked by it.
- * Cost      O(slots ever used): one load each.
- */
-haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
 
 /*
  * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
@@ -4060,7 +3984,7 @@ haft_status haft_recycle_exhausted(haft_table *table, uint64_t *recycled);
  *
  *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
  *              ones are opened again.  At most 2^20 workers, of some 164 KiB each.  Calls without a
- *              worker, trim and recycling borrow one of them, and are refused while all are open.
+ *              worker and trim borrow one of them, and are refused while all are open.
  *              So does closing, unless the calling thread has an implicit worker: then close
  *              one of another thread by hand first
  *   hold_back  slots for workers to hold back.  Set it: 32 * 127 is enough for full batches, at 4.5
@@ -4303,10 +4227,9 @@ haft_status haft_free_unregistered(haft_table *table, haft_id id);
 /*
  * haft_before_fork - take the lock of the lists of tables, domains and implicit workers.  Until
  * haft_after_fork_parent() other threads wait where they open or close one of these or a side of a
- * shared table, where they end with an implicit worker, recycle in a table with sides
- * (haft_recycle_exhausted), or open or write an export; the export's thread writes later.  No other
- * call waits, and this one waits for no callback.  The calling thread may also
- * write and close its export.
+ * shared table, where they end with an implicit worker, or open or write an export; the export's
+ * thread writes later.  No other call waits, and this one waits for no callback.  The calling
+ * thread may also write and close its export.
  *
  * Threads   the one that forks next, not between haft_section_begin() and haft_section_end(), not
  *           from a callback.  Calls nest: for each one there is one of the functions below.

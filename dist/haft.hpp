@@ -1910,25 +1910,6 @@ template <class T, pins P = pins::no> class worker_ref
                                   std::forward<Args>(args)...);
     }
 
-    /*
-     * haft_restore() of a T made of `args`.  Fails as that; then, and where a constructor throws,
-     * nothing has changed.  The T is made first, and its bytes go to the slot.
-     */
-    template <class... Args> haft_status restore(id_type id, Args &&...args) const
-    {
-        static_assert(is_trivially_relocatable<T>,
-                      "a restored object is moved by its bytes: specialise "
-                      "haft::is_trivially_relocatable where T may be moved so");
-        alignas(T) unsigned char bytes[sizeof(T)];
-        T *made = detail::construct<T>(bytes, std::forward<Args>(args)...);
-        const haft_status status = haft_restore(worker_, id.untyped(), bytes);
-
-        if (status != HAFT_OK) {
-            std::destroy_at(made);
-        }
-        return status; /* HAFT_OK: the bytes in the table are the object now */
-    }
-
     /* In place, as typed tables do; ~T() runs after the grace period, on the worker that takes the
      * slot back. */
     haft_status free(id_type id) const noexcept
