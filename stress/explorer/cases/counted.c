@@ -106,7 +106,9 @@ static void open_with(haft_counted_options options)
     forget_all();
     forget_times();
     choose_shard(0);
-    options.layout = (haft_layout){3, 5, 0, 0};
+    options.layout.index_bits = 3;
+    options.layout.generation_bits =
+        options.layout.generation_bits != 0 ? options.layout.generation_bits : 5;
     options.object_size = options.object_size != 0 ? options.object_size : sizeof(struct numbered);
     options.allocator = &watched;
     object_size = options.object_size;

@@ -14,7 +14,7 @@
 extern haft_counted *counted;
 
 /*
- * With an index of 3 bits, at most 4 slots, and objects of 2 words, which on_destroy overwrites
+ * With an index of 3 bits, at most 4 slots, 31 lives of each, and objects of 2 words, which on_destroy overwrites
  * unless they are copied.  It checks that the object is the id's, that none holds it, and that it
  * ends once; then it calls `also`, if any.
  */

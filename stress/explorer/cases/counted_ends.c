@@ -28,6 +28,7 @@ static shared_u64 other_ends;
 static void end_more(haft_id id)
 {
     require(++depth == 1, "on_destroy runs inside on_destroy");
+    require_status(haft_counted_close(counted), HAFT_IN_USE, "closing in on_destroy");
     if (id.bits == ids[0].bits) {
         free_counted(ids[1]);
         haft_counted_free(other, others[0]);
@@ -93,6 +94,66 @@ const struct explored_case counted_chain_case = {
     .set_up = set_up_chain,
     .body = chain_body,
     .tear_down = tear_down_chain,
+};
+
+/* --- counted_respawn: each end begins another life, at the full capacity --- */
+
+static shared_u64 spawned;
+
+static void respawn(haft_id id)
+{
+    haft_id own;
+
+    (void)id;
+    require(++depth == 1, "on_destroy runs inside on_destroy");
+    if (add(&spawned, 1) < 3) {
+        const haft_status status = insert_counted(&own);
+
+        /* The slot of `id` is not free before this returns; the other one may be. */
+        require(status == HAFT_OK || status == HAFT_FULL, "an insertion is told something odd");
+        if (status == HAFT_OK) {
+            free_counted(own);
+            require(ends_of(own) == 0, "an object ends inside an on_destroy");
+        }
+    }
+    depth--;
+}
+
+static void set_up_respawn(void)
+{
+    poke(&spawned, 0);
+    open_with((haft_counted_options){.capacity = 2}, 2, respawn);
+}
+
+static void respawn_body(uint32_t thread)
+{
+    haft_id id;
+
+    choose_shard(thread);
+    race_begin();
+    free_counted(ids[thread]);
+    require(ends_of(ids[thread]) == 1, "a free returns before the object has ended");
+    if (insert_counted(&id) == HAFT_OK) {
+        free_counted(id);
+    }
+    race_end();
+}
+
+static void tear_down_respawn(void)
+{
+    require_all_ended();
+    insert_surely();
+    insert_surely();
+    close_counted();
+}
+
+const struct explored_case counted_respawn_case = {
+    .name = "counted_respawn",
+    .invariant = "an on_destroy inserts and frees at the full capacity, and no slot is lost",
+    .threads = 2,
+    .set_up = set_up_respawn,
+    .body = respawn_body,
+    .tear_down = tear_down_respawn,
 };
 
 /* --- counted_signal: a handler frees, releases and acquires at every step of an end --- */

@@ -174,6 +174,48 @@ const struct explored_case counted_look_case = {
     .tear_down = close_counted,
 };
 
+/* --- counted_worn: slots that have lived all their lives --- */
+
+#define LIVES 3
+
+static shared_u64 lives;
+
+static void set_up_worn(void)
+{
+    fill((haft_counted_options){.capacity = 2, .layout = {.generation_bits = 2}}, 0);
+    poke(&lives, 0);
+}
+
+/* Until no slot is found; the thread that stops last has used them all up. */
+static void worn_body(uint32_t thread)
+{
+    haft_id id;
+
+    choose_shard(thread);
+    race_begin();
+    while (insert_counted(&id) == HAFT_OK) {
+        add(&lives, 1);
+        require(add(owner_of(id), 1) == 0, "two objects in one slot");
+        free_alone(id);
+    }
+    race_end();
+}
+
+static void tear_down_worn(void)
+{
+    require(peek(&lives) == 2 * LIVES, "a slot has not lived all its lives, or one more");
+    close_counted();
+}
+
+const struct explored_case counted_worn_case = {
+    .name = "counted_worn",
+    .invariant = "each slot lives all its lives, none lives more, and the table closes",
+    .threads = 2,
+    .set_up = set_up_worn,
+    .body = worn_body,
+    .tear_down = tear_down_worn,
+};
+
 /* --- HAFT_FULL, where threads may fill the table --- */
 
 #define THREADS 3
