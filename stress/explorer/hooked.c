@@ -144,8 +144,8 @@ void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order w
         void *token;
 
         history_store(word, newest(word), value, releases(order), &token);
-        note_release(token);
         atomic_store_explicit(word, value, memory_order_relaxed);
+        note_release(token);
     } else {
         ordered_store(word, value, order);
     }
@@ -159,8 +159,9 @@ static void modify(atomic_u64 *word, uint64_t before, uint64_t value, memory_ord
 
     history_modify(word, before, value, acquires(order), releases(order), &read_token, &token);
     note_acquire(read_token);
-    note_release(token);
+    /* Before the release: a thread that acquires it may free the word's memory. */
     atomic_store_explicit(word, value, memory_order_relaxed);
+    note_release(token);
 }
 
 bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
