@@ -76,6 +76,7 @@ static inline bool shards_give(haft_counted *table, uint64_t index, uint32_t lif
     do {
         head = load_relaxed(RETRY, shard);
         if (counted_low(head) == COUNTED_CLOSED) {
+            store_relaxed(OWN, at, counted_word(life, COUNTED_FREE, COUNTED_NONE));
             return false;
         }
         store_relaxed(OWN, at, counted_word(life, COUNTED_FREE, counted_low(head)));

@@ -1,0 +1,505 @@
+/* The lives of counted objects: in, held, out; and what the table says of ids. */
+#include "tests/support.h"
+#include <haft/counted.h>
+#include <signal.h>
+#include <string.h>
+
+static haft_counted *table;
+static int destroyed;
+static haft_id last_destroyed;
+static uint64_t last_value;
+
+static void note_end(void *object, haft_id id, void *arg)
+{
+    cr_expect(eq(ptr, arg, &destroyed));
+    cr_expect(not(haft_counted_is_live(table, id)));
+    destroyed++;
+    last_destroyed = id;
+    memcpy(&last_value, object, sizeof last_value);
+}
+
+static int bad_accesses;
+static haft_status bad_status;
+
+static void note_bad_access(const haft_bad_access *access, void *arg)
+{
+    ++*(int *)arg;
+    bad_status = access->status;
+    cr_expect(eq(str, (char *)access->table, "sessions"));
+}
+
+static void open_table(void)
+{
+    const haft_counted_options options = {.name = "sessions",
+                                          .capacity = 4,
+                                          .object_size = 8,
+                                          .on_destroy = note_end,
+                                          .destroy_arg = &destroyed,
+                                          .on_bad_access = note_bad_access,
+                                          .bad_access_arg = &bad_accesses};
+
+    assert_status(haft_counted_open(&options, &table), HAFT_OK);
+}
+
+static void close_table(void)
+{
+    expect_status(haft_counted_close(table), HAFT_OK);
+}
+
+TestSuite(counted, .init = open_table, .fini = close_table, .timeout = SUITE_SECONDS);
+TestSuite(counted_apart, .timeout = SUITE_SECONDS);
+
+static haft_id insert_value(uint64_t value)
+{
+    haft_id id = HAFT_NIL;
+
+    must(haft_counted_insert(table, &value, &id) == HAFT_OK);
+    return id;
+}
+
+/* --- in --- */
+
+Test(counted, insert_copies_the_object_and_null_gives_zeros)
+{
+    const haft_id id = insert_value(77);
+    haft_id zeros;
+
+    cr_expect(eq(u64, *(uint64_t *)haft_counted_acquire(table, id), 77));
+    haft_counted_release(table, id);
+    haft_counted_free(table, id);
+    assert_status(haft_counted_insert(table, NULL, &zeros), HAFT_OK);
+    cr_expect(zero(u64, *(uint64_t *)haft_counted_acquire(table, zeros)));
+    haft_counted_release(table, zeros);
+}
+
+Test(counted, insert_leaves_the_id_when_it_is_full)
+{
+    haft_id id = {123};
+
+    for (uint64_t i = 0; i < 4; i++) {
+        insert_value(i);
+    }
+    expect_status(haft_counted_insert(table, NULL, &id), HAFT_FULL);
+    cr_expect(eq(u64, id.bits, 123));
+    expect_status(haft_counted_reserve(table, &id, NULL), HAFT_FULL);
+    cr_expect(eq(u64, id.bits, 123));
+}
+
+Test(counted, a_reserved_id_is_not_live_until_it_is_published)
+{
+    haft_id id;
+    void *object;
+
+    assert_status(haft_counted_reserve(table, &id, &object), HAFT_OK);
+    expect_status(haft_counted_diagnose(table, id), HAFT_RESERVED);
+    cr_expect(zero(ptr, haft_counted_acquire(table, id)));
+    expect_status(haft_counted_free(table, id), HAFT_RESERVED);
+    expect_status(haft_counted_take(table, id, &(uint64_t){0}), HAFT_RESERVED);
+    expect_status(haft_counted_release(table, id), HAFT_NOT_HELD);
+    cr_expect(not(haft_counted_again(table, id)));
+    *(uint64_t *)object = 5;
+    haft_counted_publish(table, id);
+    cr_expect(eq(ptr, haft_counted_acquire(table, id), object));
+    haft_counted_release(table, id);
+}
+
+Test(counted, an_aborted_id_never_lives_and_its_slot_is_free_at_once)
+{
+    haft_id id;
+    haft_id ids[4];
+
+    assert_status(haft_counted_reserve(table, &id, NULL), HAFT_OK);
+    haft_counted_abort(table, id);
+    expect_status(haft_counted_diagnose(table, id), HAFT_STALE);
+    cr_expect(zero(int, destroyed));
+    for (int i = 0; i < 4; i++) {
+        ids[i] = insert_value(1);
+        cr_expect(not(haft_id_equal(ids[i], id)));
+    }
+}
+
+/* --- held --- */
+
+Test(counted, free_ends_an_object_that_is_not_held_at_once)
+{
+    const haft_id id = insert_value(9);
+
+    expect_status(haft_counted_free(table, id), HAFT_OK);
+    cr_expect(eq(int, destroyed, 1));
+    cr_expect(haft_id_equal(last_destroyed, id));
+    cr_expect(eq(u64, last_value, 9));
+    expect_status(haft_counted_free(table, id), HAFT_STALE);
+    cr_expect(eq(int, destroyed, 1));
+}
+
+Test(counted, the_last_release_ends_an_object_freed_while_held)
+{
+    const haft_id id = insert_value(9);
+    uint64_t *held = haft_counted_acquire(table, id);
+
+    cr_expect(eq(ptr, haft_counted_acquire(table, id), held));
+    expect_status(haft_counted_free(table, id), HAFT_OK);
+    expect_status(haft_counted_free(table, id), HAFT_STALE);
+    cr_expect(zero(ptr, haft_counted_acquire(table, id)));
+    cr_expect(not(haft_counted_is_live(table, id)));
+    cr_expect(eq(u64, *held, 9));
+    expect_status(haft_counted_release(table, id), HAFT_OK);
+    cr_expect(zero(int, destroyed));
+    *held = 10;
+    expect_status(haft_counted_release(table, id), HAFT_OK);
+    cr_expect(eq(int, destroyed, 1));
+    cr_expect(eq(u64, last_value, 10));
+    expect_status(haft_counted_release(table, id), HAFT_NOT_HELD);
+    cr_expect(eq(int, destroyed, 1));
+}
+
+Test(counted, again_holds_what_is_held_freed_or_not_and_nothing_else)
+{
+    const haft_id id = insert_value(9);
+
+    cr_expect(not(haft_counted_again(table, id)));
+    cr_assert(not(zero(ptr, haft_counted_acquire(table, id))));
+    cr_expect(haft_counted_again(table, id));
+    haft_counted_free(table, id);
+    cr_expect(haft_counted_again(table, id));
+    for (int i = 0; i < 3; i++) {
+        cr_expect(zero(int, destroyed));
+        expect_status(haft_counted_release(table, id), HAFT_OK);
+    }
+    cr_expect(eq(int, destroyed, 1));
+    cr_expect(not(haft_counted_again(table, id)));
+}
+
+Test(counted, a_release_too_many_of_a_live_object_changes_nothing)
+{
+    const haft_id id = insert_value(9);
+
+    expect_status(haft_counted_release(table, id), HAFT_NOT_HELD);
+    cr_assert(not(zero(ptr, haft_counted_acquire(table, id))));
+    expect_status(haft_counted_release(table, id), HAFT_OK);
+    expect_status(haft_counted_release(table, id), HAFT_NOT_HELD);
+    expect_status(haft_counted_take(table, id, &last_value), HAFT_OK);
+}
+
+Test(counted, a_release_by_a_past_id_does_not_touch_the_next_life)
+{
+    const haft_id id = insert_value(1);
+
+    haft_counted_free(table, id);
+    haft_id next = HAFT_NIL;
+
+    for (int i = 0; i < 4; i++) {
+        next = insert_value(2);
+        cr_assert(not(zero(ptr, haft_counted_acquire(table, next))));
+    }
+    expect_status(haft_counted_release(table, id), HAFT_NOT_HELD);
+    cr_expect(not(haft_counted_again(table, id)));
+    haft_counted_cursor cursor = {0};
+    void *object;
+    int held = 0;
+
+    while (haft_counted_cursor_next(table, &cursor, &next, &object)) {
+        expect_status(haft_counted_release(table, next), HAFT_OK);
+        expect_status(haft_counted_release(table, next), HAFT_OK);
+        held++;
+    }
+    cr_expect(eq(int, held, 4));
+}
+
+Test(counted, require_is_acquire_and_reports_what_is_not_live)
+{
+    const haft_id id = insert_value(9);
+    void *held = haft_counted_require(table, id);
+
+    cr_assert(not(zero(ptr, held)));
+    cr_expect(zero(int, bad_accesses));
+    expect_status(haft_counted_take(table, id, &last_value), HAFT_IN_USE);
+    haft_counted_release(table, id);
+    haft_counted_free(table, id);
+    cr_expect(zero(ptr, haft_counted_require(table, id)));
+    cr_expect(eq(int, bad_accesses, 1));
+    cr_expect(eq(int, bad_status, HAFT_STALE));
+    cr_expect(zero(ptr, haft_counted_require(table, HAFT_NIL)));
+    cr_expect(eq(int, bad_status, HAFT_NO_ID));
+}
+
+Test(counted_apart, require_without_on_bad_access_aborts, .signal = SIGABRT)
+{
+    assert_status(haft_counted_open(&(haft_counted_options){.capacity = 1}, &table), HAFT_OK);
+    haft_counted_require(table, HAFT_NIL);
+}
+
+/* --- out --- */
+
+Test(counted, take_gives_the_bytes_without_on_destroy)
+{
+    const haft_id id = insert_value(9);
+    uint64_t taken = 0;
+
+    cr_assert(not(zero(ptr, haft_counted_acquire(table, id))));
+    expect_status(haft_counted_take(table, id, &taken), HAFT_IN_USE);
+    cr_expect(zero(u64, taken));
+    cr_expect(haft_counted_is_live(table, id));
+    haft_counted_release(table, id);
+    expect_status(haft_counted_take(table, id, &taken), HAFT_OK);
+    cr_expect(eq(u64, taken, 9));
+    expect_status(haft_counted_take(table, id, &taken), HAFT_STALE);
+    expect_status(haft_counted_take(table, HAFT_NIL, &taken), HAFT_NO_ID);
+    cr_expect(zero(int, destroyed));
+}
+
+/* --- copies --- */
+
+Test(counted_apart, copy_gives_exactly_the_objects_bytes_and_nothing_on_failure)
+{
+    for (size_t size = 0; size <= 64; size++) {
+        const haft_counted_options options = {
+            .capacity = 4, .object_size = size, .copies = true, .wipe = size % 2 == 0};
+        unsigned char value[64];
+        unsigned char out[80];
+        haft_id id;
+
+        for (size_t at = 0; at < size; at++) {
+            value[at] = (unsigned char)(at + 1);
+        }
+        must(haft_counted_open(&options, &table) == HAFT_OK);
+        must(haft_counted_insert(table, value, &id) == HAFT_OK);
+        memset(out, 'x', sizeof out);
+        must(haft_counted_copy(table, id, out));
+        must(memcmp(out, value, size) == 0);
+        for (size_t at = size; at < sizeof out; at++) {
+            must(out[at] == 'x');
+        }
+        must(haft_counted_acquire(table, id) != NULL);
+        must(haft_counted_copy(table, id, out)); /* held or not */
+        must(haft_counted_free(table, id) == HAFT_OK);
+        memset(out, 'x', sizeof out);
+        must(!haft_counted_copy(table, id, out)); /* freed and held */
+        must(haft_counted_release(table, id) == HAFT_OK);
+        must(!haft_counted_copy(table, id, out));
+        must(!haft_counted_copy(table, HAFT_NIL, out));
+        must(!haft_counted_copy(table, (haft_id){UINT64_MAX}, out));
+        must(out[0] == 'x');
+        must(haft_counted_close(table) == HAFT_OK);
+    }
+}
+
+Test(counted_apart, a_table_with_copies_reserves_nothing)
+{
+    haft_id id = {5};
+
+    assert_status(haft_counted_open(&(haft_counted_options){.capacity = 1, .copies = true}, &table),
+                  HAFT_OK);
+    expect_status(haft_counted_reserve(table, &id, NULL), HAFT_BAD_COPIES);
+    cr_expect(eq(u64, id.bits, 5));
+    haft_counted_close(table);
+}
+
+/* --- ids --- */
+
+Test(counted, diagnose_says_why_an_id_is_not_live)
+{
+    const haft_id live = insert_value(1);
+    const haft_id freed = insert_value(2);
+    const haft_id held = insert_value(3);
+    const uint64_t generation = UINT64_C(1) << 32;
+
+    must(haft_counted_free(table, freed) == HAFT_OK);
+    must(haft_counted_acquire(table, held) != NULL);
+    must(haft_counted_free(table, held) == HAFT_OK);
+    expect_status(haft_counted_diagnose(table, live), HAFT_OK);
+    expect_status(haft_counted_diagnose(table, freed), HAFT_STALE);
+    expect_status(haft_counted_diagnose(table, held), HAFT_STALE);
+    expect_status(haft_counted_diagnose(table, HAFT_NIL), HAFT_NO_ID);
+    expect_status(haft_counted_diagnose(table, (haft_id){generation | 1}), HAFT_MALFORMED);
+    expect_status(haft_counted_diagnose(table, (haft_id){live.bits + generation}),
+                  HAFT_NEVER_ISSUED);
+    expect_status(haft_counted_diagnose(table, (haft_id){freed.bits + generation}),
+                  HAFT_NEVER_ISSUED);
+    expect_status(haft_counted_diagnose(table, (haft_id){held.bits + generation}),
+                  HAFT_NEVER_ISSUED);
+    expect_status(haft_counted_diagnose(table, (haft_id){generation | 7}), HAFT_NEVER_ISSUED);
+    expect_status(haft_counted_diagnose(table, (haft_id){generation | 8}), HAFT_NEVER_ISSUED);
+    expect_status(haft_counted_diagnose(table, (haft_id){generation | UINT32_MAX}),
+                  HAFT_NEVER_ISSUED);
+    haft_counted_release(table, held);
+}
+
+Test(counted, diagnose_format_is_one_line_with_the_name)
+{
+    char line[200];
+    const haft_id id = insert_value(1);
+
+    haft_counted_free(table, id);
+    const int length = haft_counted_diagnose_format(table, id, line, sizeof line);
+
+    cr_expect(eq(int, length, (int)strlen(line)));
+    cr_expect(not(zero(ptr, strstr(line, "sessions"))));
+    cr_expect(not(zero(ptr, strstr(line, "HAFT_STALE"))), "%s", line);
+    cr_expect(zero(ptr, strchr(line, '\n')));
+    cr_expect(eq(int, haft_counted_diagnose_format(table, id, NULL, 0), length));
+}
+
+Test(counted, a_forged_id_is_never_live_and_changes_nothing)
+{
+    uint64_t state = 1;
+    haft_id live[4];
+
+    for (uint64_t i = 0; i < 3; i++) {
+        live[i] = insert_value(i);
+    }
+    must(haft_counted_acquire(table, live[2]) != NULL);
+    for (int i = 0; i < 300000; i++) {
+        const uint64_t random = random_next(&state);
+        const haft_id id = {i % 2 == 0 ? random : live[random % 3].bits ^ UINT64_C(1) << i % 64};
+        bool is_live = false;
+
+        for (int n = 0; n < 3; n++) {
+            is_live |= haft_id_equal(id, live[n]);
+        }
+        must(is_live == (haft_counted_diagnose(table, id) == HAFT_OK));
+        if (!is_live) {
+            must(haft_counted_acquire(table, id) == NULL);
+            must(!haft_counted_again(table, id));
+            must(haft_counted_release(table, id) == HAFT_NOT_HELD);
+            must(haft_counted_free(table, id) == haft_counted_diagnose(table, id));
+            must(haft_counted_take(table, id, &last_value) == haft_counted_diagnose(table, id));
+        }
+    }
+    cr_expect(eq(u64, haft_counted_stats_get(table).live, 3));
+    cr_expect(eq(u64, haft_counted_stats_get(table).held, 1));
+    haft_counted_release(table, live[2]);
+}
+
+Test(counted, id_at_gives_the_id_that_the_slot_has_or_gets_next)
+{
+    haft_id at;
+    const haft_id id = insert_value(1);
+    const haft_id next = {id.bits + (UINT64_C(1) << 32)};
+    const uint64_t index = haft_id_index(HAFT_LAYOUT_32_32, id);
+    haft_id reserved;
+
+    expect_status(haft_counted_id_at(table, index, &at), HAFT_OK);
+    cr_expect(haft_id_equal(at, id));
+    expect_status(haft_counted_id_at(table, index + 1, &at), HAFT_NEVER_ISSUED);
+    must(haft_counted_acquire(table, id) != NULL);
+    haft_counted_free(table, id);
+    expect_status(haft_counted_id_at(table, index, &at), HAFT_STALE);
+    cr_expect(haft_id_equal(at, next));
+    haft_counted_release(table, id);
+    expect_status(haft_counted_id_at(table, index, &at), HAFT_STALE);
+    cr_expect(haft_id_equal(at, next));
+    assert_status(haft_counted_reserve(table, &reserved, NULL), HAFT_OK);
+    expect_status(haft_counted_id_at(table, haft_id_index(HAFT_LAYOUT_32_32, reserved), &at),
+                  HAFT_RESERVED);
+    cr_expect(haft_id_equal(at, reserved));
+    haft_counted_abort(table, reserved);
+    at.bits = 5;
+    expect_status(haft_counted_id_at(table, 3, &at), HAFT_OUT_OF_RANGE);
+    expect_status(haft_counted_id_at(table, 8, &at), HAFT_OUT_OF_RANGE);
+    expect_status(haft_counted_id_at(table, UINT64_MAX, &at), HAFT_OUT_OF_RANGE);
+    cr_expect(eq(u64, at.bits, 5));
+}
+
+/* --- looking --- */
+
+Test(counted, a_cursor_holds_each_live_object_once_in_order)
+{
+    haft_id ids[4];
+    haft_counted_cursor cursor = {0};
+    haft_id id = HAFT_NIL;
+    void *object;
+
+    for (uint64_t i = 0; i < 4; i++) {
+        ids[i] = insert_value(i);
+    }
+    haft_counted_free(table, ids[1]);
+    for (uint64_t i = 0; i < 4; i++) {
+        if (i != 1) {
+            cr_assert(haft_counted_cursor_next(table, &cursor, &id, &object));
+            cr_expect(haft_id_equal(id, ids[i]));
+            cr_expect(eq(u64, *(uint64_t *)object, i));
+            expect_status(haft_counted_take(table, id, &last_value), HAFT_IN_USE);
+            expect_status(haft_counted_release(table, id), HAFT_OK);
+        }
+    }
+    id.bits = 5;
+    object = &id;
+    cr_expect(not(haft_counted_cursor_next(table, &cursor, &id, &object)));
+    cr_expect(eq(u64, id.bits, 5));
+    cr_expect(eq(ptr, object, &id));
+}
+
+Test(counted, statistics_and_explain_say_where_the_slots_are)
+{
+    char line[200];
+    const haft_id held = insert_value(1);
+    const haft_id ended = insert_value(2);
+    const haft_id freed = insert_value(3);
+    haft_id reserved;
+
+    must(haft_counted_acquire(table, held) != NULL && haft_counted_acquire(table, ended) != NULL);
+    assert_status(haft_counted_reserve(table, &reserved, NULL), HAFT_OK);
+    haft_counted_free(table, ended);
+    haft_counted_free(table, freed);
+    const haft_counted_stats stats = haft_counted_stats_get(table);
+
+    cr_expect(eq(u64, stats.live, 1));
+    cr_expect(eq(u64, stats.held, 1));
+    cr_expect(eq(u64, stats.reserved, 1));
+    cr_expect(eq(u64, stats.ended, 1));
+    cr_expect(eq(u64, stats.free, 1));
+    cr_expect(zero(u64, stats.exhausted));
+    cr_expect(eq(u64, stats.high_water, 4));
+    cr_expect(eq(u64, stats.capacity, 4));
+    cr_expect(eq(u64, stats.limit, 4));
+    cr_expect(not(zero(u64, stats.bytes)));
+    haft_counted_explain(table, HAFT_IN_USE, line, sizeof line);
+    cr_expect(
+        eq(str, line,
+           "sessions: in use: 1 object live, 1 object of them held, 1 slot reserved, 1 object "
+           "freed and still held or being destroyed"));
+    insert_value(4);
+    haft_counted_explain(table, HAFT_FULL, line, sizeof line);
+    cr_expect(eq(str, line,
+                 "sessions: full: capacity 4; 2 live, 1 slot reserved, 1 object freed and still "
+                 "held or being destroyed"));
+    const int length = haft_counted_explain(table, HAFT_CLOSED, line, sizeof line);
+
+    cr_expect(eq(int, strncmp(line, "sessions: ", 10), 0));
+    cr_expect(eq(int, length, haft_counted_explain(table, HAFT_CLOSED, NULL, 0)));
+    haft_counted_abort(table, reserved);
+    haft_counted_release(table, held);
+    haft_counted_release(table, ended);
+}
+
+/* --- wipe --- */
+
+Test(counted_apart, with_wipe_an_object_is_zeros_once_it_has_ended)
+{
+    for (size_t size = 1; size < 100; size += 7) {
+        const haft_counted_options options = {.capacity = 1, .object_size = size, .wipe = true};
+        char secret[100];
+        void *object;
+        haft_id id;
+        haft_id next;
+
+        memset(secret, 's', sizeof secret);
+        must(haft_counted_open(&options, &table) == HAFT_OK);
+        must(haft_counted_insert(table, secret, &id) == HAFT_OK);
+        must(haft_counted_acquire(table, id) != NULL);
+        must(haft_counted_free(table, id) == HAFT_OK);
+        must(haft_counted_release(table, id) == HAFT_OK);
+        must(haft_counted_reserve(table, &next, &object) == HAFT_OK);
+        for (size_t at = 0; at < size; at++) {
+            must(((char *)object)[at] == 0);
+        }
+        haft_counted_abort(table, next);
+        must(haft_counted_insert(table, secret, &id) == HAFT_OK);
+        must(haft_counted_take(table, id, secret) == HAFT_OK && secret[0] == 's');
+        must(haft_counted_reserve(table, &next, &object) == HAFT_OK);
+        must(((char *)object)[size - 1] == 0);
+        haft_counted_abort(table, next);
+        must(haft_counted_close(table) == HAFT_OK);
+    }
+}
