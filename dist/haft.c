@@ -11493,6 +11493,7 @@ static inline bool haft__shards_give(haft_counted *table, uint64_t index, uint32
     do {
         head = haft__load_relaxed(RETRY, shard);
         if (haft__counted_low(head) == haft__COUNTED_CLOSED) {
+            haft__store_relaxed(OWN, at, haft__counted_word(life, haft__COUNTED_FREE, haft__COUNTED_NONE));
             return false;
         }
         haft__store_relaxed(OWN, at, haft__counted_word(life, haft__COUNTED_FREE, haft__counted_low(head)));
