@@ -55,7 +55,8 @@ static void set_up(void)
         has_protected[i] = false;
     }
     require_status(reservation_open(&reservation, BYTES), HAFT_OK, "address space");
-    reservation.kind = IN_STEPS;
+    reservation.kind = IN_STEPS; /* and nothing is ready yet */
+    store_relaxed(OWN, &reservation.ready, 0);
     require(mprotect(reservation.base, BYTES, PROT_READ) == 0, "readable memory");
 }
 
