@@ -284,9 +284,10 @@ static void release_table(haft_counted *table)
 static uint64_t free_live(haft_counted *table)
 {
     const int cancel = os_cancel_off(); /* once: each destruction finds it off */
+    const uint64_t end = free_slots_end(table);
     uint64_t held = 0;
 
-    for (uint64_t index = HAFT_FIRST_INDEX; index < table->used; index++) {
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
         uint64_t word = load_relaxed(COUNT, counted_at(table, index));
 
         if (counted_state_of(word) == COUNTED_LIVE) {

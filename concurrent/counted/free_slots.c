@@ -5,6 +5,8 @@
  * good, when two looks find the same heads, all without a slot.  A head's number of takings tells
  * a list that was empty all the time from one that was filled and emptied in between.
  *
+ * When fresh slots are closing's, the number of those used stays, for looks beside it, with a mark.
+ *
  * Edges in this file.
  *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it
  *   RETRY    a first look; the compare-and-swap decides
@@ -13,6 +15,8 @@
 #include "concurrent/counted/queue.h"
 #include "concurrent/counted/returned.h"
 #include "concurrent/counted/shards.h"
+
+#define FRESH_IS_CLOSED (UINT64_C(1) << 63)
 
 uint64_t free_slots_heads(uint64_t capacity, uint64_t min_free)
 {
@@ -50,6 +54,9 @@ static haft_status take_fresh(haft_counted *table, uint64_t *index)
 
     while (status == HAFT_BUSY) {
         *index = load_relaxed(RETRY, &table->block->fresh.word);
+        if ((*index & FRESH_IS_CLOSED) != 0) {
+            return HAFT_CLOSED;
+        }
         if (*index - HAFT_FIRST_INDEX >= table->slot_count) {
             return shards_take_surely(table, index);
         }
@@ -74,6 +81,9 @@ static haft_status take_queued(haft_counted *table, uint64_t *index)
 
         if (status != HAFT_FULL) {
             return status;
+        }
+        if ((at & FRESH_IS_CLOSED) != 0) {
+            return HAFT_CLOSED;
         }
         if (at - HAFT_FIRST_INDEX - length < table->capacity) {
             *index = at;
@@ -107,12 +117,16 @@ void free_slots_give(haft_counted *table, uint64_t index, uint32_t life)
     }
 }
 
+uint64_t free_slots_end(const haft_counted *table)
+{
+    return load_relaxed(COUNT, &table->block->fresh.word) & ~FRESH_IS_CLOSED;
+}
+
 void free_slots_close(haft_counted *table)
 {
     atomic_u64 *fresh = &table->block->fresh.word;
     const uint64_t end = HAFT_FIRST_INDEX + table->slot_count;
 
-    /* The lists first: a call that finds no fresh slot looks there, and finds them closed. */
     if (table->min_free != 0) {
         queue_close(table);
     } else {
@@ -120,11 +134,10 @@ void free_slots_close(haft_counted *table)
     }
     uint64_t used = load_relaxed(RETRY, fresh);
 
-    while (!cas_relaxed(COUNT, fresh, used, end)) {
+    while ((used & FRESH_IS_CLOSED) == 0) {
+        if (cas_relaxed(COUNT, fresh, used, used | FRESH_IS_CLOSED)) {
+            table->owned += end - used;
+        }
         used = load_relaxed(RETRY, fresh);
-    }
-    table->owned += end - used;
-    if (table->used == 0) {
-        table->used = used;
     }
 }

@@ -24,6 +24,9 @@ haft_status free_slots_take(haft_counted *table, uint64_t *index);
  */
 void free_slots_give(haft_counted *table, uint64_t index, uint32_t life);
 
+/* One more than the highest index ever used. */
+uint64_t free_slots_end(const haft_counted *table);
+
 /* Take all free slots; from now on the calls above find the table closed.  By one thread. */
 void free_slots_close(haft_counted *table);
 

@@ -25,7 +25,7 @@ struct counted_head {
 struct counted_block {
     uint32_t kind;
     uint32_t version;
-    struct counted_head fresh;    /* the first index never used */
+    struct counted_head fresh;    /* the first index never used, and FRESH_IS_CLOSED */
     struct counted_head returned; /* see returned.h */
     struct counted_head heads[];  /* of the shards; or of the queue, then its tail */
 };
@@ -67,7 +67,6 @@ struct haft_counted {
     /* Of the thread that closes: see counted.c. */
     uint64_t owned;  /* slots that closing has taken */
     uint64_t linked; /* of those in the queue's history: completed pushes count them once more */
-    uint64_t used;   /* 0: not closing; else one more than the highest index ever used */
 
     haft_counted *next_open; /* see open_list.c */
     haft_counted **open_link;

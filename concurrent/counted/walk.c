@@ -4,19 +4,13 @@
  * Edges in this file.
  *   COUNT    a statistic, or how far a walk goes: what the caller knows to be inserted is there
  */
-#include "concurrent/counted/state.h"
+#include "concurrent/counted/free_slots.h"
 #include "lib/base/text.h"
-
-/* One more than the highest index ever used. */
-static uint64_t used_end(const haft_counted *table)
-{
-    return table->used != 0 ? table->used : load_relaxed(COUNT, &table->block->fresh.word);
-}
 
 bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, haft_id *id,
                               void **object)
 {
-    const uint64_t end = used_end(table);
+    const uint64_t end = free_slots_end(table);
 
     for (uint64_t index = HAFT_FIRST_INDEX + cursor->passed; index < end; index++) {
         haft_id found;
@@ -63,7 +57,7 @@ static void count_slot(const haft_counted *table, haft_counted_stats *stats, uin
 
 haft_counted_stats haft_counted_stats_get(const haft_counted *table)
 {
-    const uint64_t end = used_end(table);
+    const uint64_t end = free_slots_end(table);
     haft_counted_stats stats = {
         .high_water = end - HAFT_FIRST_INDEX,
         .capacity = table->capacity,

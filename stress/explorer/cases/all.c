@@ -56,7 +56,8 @@ extern const struct explored_case counted_hold_case, counted_free_case, counted_
     counted_full_two_case, counted_look_case, counted_queue_case, counted_queue_two_case,
     counted_worn_case, counted_chain_case, counted_respawn_case, counted_signal_case,
     counted_fork_case, counted_fork_queue_case, counted_close_case, counted_close_wait_case,
-    counted_close_queue_case, counted_close_links_case;
+    counted_close_queue_case, counted_close_links_case, counted_close_looks_case,
+    counted_close_insert_case;
 
 /* One a line. */
 /* clang-format off */
@@ -188,6 +189,8 @@ const struct explored_case *const all_cases[] = {
     &counted_close_wait_case,
     &counted_close_queue_case,
     &counted_close_links_case,
+    &counted_close_looks_case,
+    &counted_close_insert_case,
     NULL,
 };
 /* clang-format on */

@@ -496,3 +496,85 @@ const struct explored_case counted_close_case = {
     .body = close_body,
     .tear_down = tear_down_close,
 };
+
+/* --- counted_close_looks: beside looks, which go on where the table stays --- */
+
+static void set_up_close_looks(void)
+{
+    open_with((haft_counted_options){.capacity = 4}, 2, NULL);
+    require(hold(ids[0]), "no hold");
+}
+
+/* The end of the walk is that of the slots ever used. */
+static void look(void)
+{
+    haft_counted_cursor cursor = {0};
+    haft_id id;
+    void *object;
+
+    while (haft_counted_cursor_next(counted, &cursor, &id, &object)) {
+        require_status(haft_counted_release(counted, id), HAFT_OK, "releasing");
+    }
+    require(cursor.passed == 2, "a walk goes on beyond the slots ever used");
+    require(haft_counted_stats_get(counted).high_water == 2, "the high water is not exact");
+}
+
+static void close_looks_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_counted_close(counted), HAFT_IN_USE, "closing while one is held");
+    } else {
+        look();
+    }
+    race_end();
+}
+
+static void tear_down_held(void)
+{
+    let_go(ids[0]);
+    close_counted();
+}
+
+const struct explored_case counted_close_looks_case = {
+    .name = "counted_close_looks",
+    .invariant = "closing hides from no walk how many slots were used",
+    .threads = 2,
+    .set_up = set_up_close_looks,
+    .body = close_looks_body,
+    .tear_down = tear_down_held,
+};
+
+/* --- counted_close_insert: an insertion beside closing finds a slot, or the table closed --- */
+
+static void set_up_close_insert(void)
+{
+    open_with((haft_counted_options){.capacity = 3, .min_free = 1}, 1, NULL);
+    require(hold(ids[0]), "no hold");
+}
+
+static void close_insert_body(uint32_t thread)
+{
+    haft_id id;
+
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_counted_close(counted), HAFT_IN_USE, "closing while one is held");
+    } else {
+        const haft_status status = insert_counted(&id);
+
+        require(status == HAFT_OK || status == HAFT_CLOSED, "a table with free slots is full");
+    }
+    race_end();
+}
+
+const struct explored_case counted_close_insert_case = {
+    .name = "counted_close_insert",
+    .invariant = "a table that is being closed is closed, and not full",
+    .threads = 2,
+    .set_up = set_up_close_insert,
+    .body = close_insert_body,
+    .tear_down = tear_down_held,
+};
