@@ -287,9 +287,9 @@ static bool was_full(uint32_t thread, uint64_t begin)
 /* Between two lives of a slot lie min_free others. */
 static void require_rest(haft_id id)
 {
-    const uint64_t lives = haft_id_generation(haft_counted_layout(counted), id);
+    const uint64_t number = haft_id_generation(haft_counted_layout(counted), id);
 
-    require(noted(&births) > (lives - 1) * (min_free + 1), "a slot is used again too soon");
+    require(noted(&births) > (number - 1) * (min_free + 1), "a slot is used again too soon");
 }
 
 /* An object for a while. */
