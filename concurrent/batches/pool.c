@@ -4,7 +4,8 @@
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
  *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
- *           make_part (release) -> directory_entry (acquire)        a part begins empty
+ *           make_part (release) -> directory_entry (acquire)        a part begins empty;
+ *           pool_add (release)  -> take_unused (acquire)            a place's part is there
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -160,7 +161,8 @@ haft_status pool_add(struct pool *pool, struct segment *segment)
         if (place == pool->most_segments || make_part(pool, part_of(place)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
-        if (cas_relaxed(RETRY, &pool->segments, place, place + 1)) {
+        /* Weakened, a thread that finds the place could find no part there. */
+        if (cas_release(ROSTER, &pool->segments, place, place + 1)) {
             segment->place = place;
             store_release(ROSTER, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
             return HAFT_OK;
@@ -193,7 +195,8 @@ static uint64_t take_of_worker(const struct pool *pool, struct segment *segment)
  */
 static uint64_t take_unused(struct pool *pool)
 {
-    const uint64_t segments = load_relaxed(RETRY, &pool->segments);
+    /* Weakened, the parts of the directory that they are in could be unseen. */
+    const uint64_t segments = load_acquire(ROSTER, &pool->segments);
     uint64_t number = NUMBER_NONE;
 
     for (uint64_t i = 0; number == NUMBER_NONE && i < segments; i++) {
