@@ -10620,7 +10620,7 @@ struct haft__counted_head {
 struct haft__counted_block {
     uint32_t kind;
     uint32_t version;
-    struct haft__counted_head fresh;    /* the first index never used */
+    struct haft__counted_head fresh;    /* the first index never used, and FRESH_IS_CLOSED */
     struct haft__counted_head returned; /* see returned.h */
     struct haft__counted_head heads[];  /* of the shards; or of the queue, then its tail */
 };
@@ -10662,7 +10662,6 @@ struct haft_counted {
     /* Of the thread that closes: see counted.c. */
     uint64_t owned;  /* slots that closing has taken */
     uint64_t linked; /* of those in the queue's history: completed pushes count them once more */
-    uint64_t used;   /* 0: not closing; else one more than the highest index ever used */
 
     haft_counted *next_open; /* see open_list.c */
     haft_counted **open_link;
@@ -10803,6 +10802,9 @@ HAFT_INTERNAL haft_status haft__free_slots_take(haft_counted *table, uint64_t *i
  * caller's last access to it.
  */
 HAFT_INTERNAL void haft__free_slots_give(haft_counted *table, uint64_t index, uint32_t life);
+
+/* One more than the highest index ever used. */
+HAFT_INTERNAL uint64_t haft__free_slots_end(const haft_counted *table);
 
 /* Take all free slots; from now on the calls above find the table closed.  By one thread. */
 HAFT_INTERNAL void haft__free_slots_close(haft_counted *table);
@@ -11183,9 +11185,10 @@ static void haft__release_table(haft_counted *table)
 static uint64_t haft__free_live(haft_counted *table)
 {
     const int cancel = haft__os_cancel_off(); /* once: each destruction finds it off */
+    const uint64_t end = haft__free_slots_end(table);
     uint64_t haft__held = 0;
 
-    for (uint64_t index = HAFT_FIRST_INDEX; index < table->used; index++) {
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
         uint64_t word = haft__load_relaxed(COUNT, haft__counted_at(table, index));
 
         if (haft__counted_state_of(word) == haft__COUNTED_LIVE) {
@@ -11514,10 +11517,14 @@ HAFT_INTERNAL void haft__shards_close(haft_counted *table);
  * good, when two looks find the same heads, all without a slot.  A head's number of takings tells
  * a list that was empty all the time from one that was filled and emptied in between.
  *
+ * When fresh slots are closing's, the number of those used stays, for looks beside it, with a mark.
+ *
  * Edges in this file.
  *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it
  *   RETRY    a first look; the compare-and-swap decides
  */
+
+#define haft__FRESH_IS_CLOSED (UINT64_C(1) << 63)
 
 HAFT_INTERNAL uint64_t haft__free_slots_heads(uint64_t capacity, uint64_t min_free)
 {
@@ -11555,6 +11562,9 @@ static haft_status haft__take_fresh(haft_counted *table, uint64_t *index)
 
     while (status == HAFT_BUSY) {
         *index = haft__load_relaxed(RETRY, &table->block->fresh.word);
+        if ((*index & haft__FRESH_IS_CLOSED) != 0) {
+            return HAFT_CLOSED;
+        }
         if (*index - HAFT_FIRST_INDEX >= table->slot_count) {
             return haft__shards_take_surely(table, index);
         }
@@ -11579,6 +11589,9 @@ static haft_status haft__take_queued(haft_counted *table, uint64_t *index)
 
         if (status != HAFT_FULL) {
             return status;
+        }
+        if ((at & haft__FRESH_IS_CLOSED) != 0) {
+            return HAFT_CLOSED;
         }
         if (at - HAFT_FIRST_INDEX - haft__length < table->capacity) {
             *index = at;
@@ -11612,12 +11625,16 @@ HAFT_INTERNAL void haft__free_slots_give(haft_counted *table, uint64_t index, ui
     }
 }
 
+HAFT_INTERNAL uint64_t haft__free_slots_end(const haft_counted *table)
+{
+    return haft__load_relaxed(COUNT, &table->block->fresh.word) & ~haft__FRESH_IS_CLOSED;
+}
+
 HAFT_INTERNAL void haft__free_slots_close(haft_counted *table)
 {
     haft__atomic_u64 *fresh = &table->block->fresh.word;
     const uint64_t end = HAFT_FIRST_INDEX + table->slot_count;
 
-    /* The lists first: a call that finds no fresh slot looks there, and finds them closed. */
     if (table->min_free != 0) {
         haft__queue_close(table);
     } else {
@@ -11625,12 +11642,11 @@ HAFT_INTERNAL void haft__free_slots_close(haft_counted *table)
     }
     uint64_t used = haft__load_relaxed(RETRY, fresh);
 
-    while (!haft__cas_relaxed(COUNT, fresh, used, end)) {
+    while ((used & haft__FRESH_IS_CLOSED) == 0) {
+        if (haft__cas_relaxed(COUNT, fresh, used, used | haft__FRESH_IS_CLOSED)) {
+            table->owned += end - used;
+        }
         used = haft__load_relaxed(RETRY, fresh);
-    }
-    table->owned += end - used;
-    if (table->used == 0) {
-        table->used = used;
     }
 }
 
@@ -12502,16 +12518,10 @@ HAFT_INTERNAL void haft__values_read(const haft_counted *table, const void *haft
  *   COUNT    a statistic, or how far a walk goes: what the caller knows to be inserted is there
  */
 
-/* One more than the highest index ever used. */
-static uint64_t haft__used_end(const haft_counted *table)
-{
-    return table->used != 0 ? table->used : haft__load_relaxed(COUNT, &table->block->fresh.word);
-}
-
 bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, haft_id *id,
                               void **haft__object)
 {
-    const uint64_t end = haft__used_end(table);
+    const uint64_t end = haft__free_slots_end(table);
 
     for (uint64_t index = HAFT_FIRST_INDEX + cursor->passed; index < end; index++) {
         haft_id found;
@@ -12558,7 +12568,7 @@ static void haft__count_slot(const haft_counted *table, haft_counted_stats *stat
 
 haft_counted_stats haft_counted_stats_get(const haft_counted *table)
 {
-    const uint64_t end = haft__used_end(table);
+    const uint64_t end = haft__free_slots_end(table);
     haft_counted_stats stats = {
         .high_water = end - HAFT_FIRST_INDEX,
         .capacity = table->capacity,
@@ -12969,7 +12979,8 @@ HAFT_INTERNAL struct haft__batch *haft__depot_take(struct haft__depot *depot, co
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
  *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
- *           make_part (release) -> directory_entry (acquire)        a part begins empty
+ *           make_part (release) -> directory_entry (acquire)        a part begins empty;
+ *           pool_add (release)  -> take_unused (acquire)            a place's part is there
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -13121,7 +13132,8 @@ HAFT_INTERNAL haft_status haft__pool_add(struct haft__pool *pool, struct haft__s
         if (haft__place == pool->most_segments || haft__make_part(pool, haft__part_of(haft__place)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
-        if (haft__cas_relaxed(RETRY, &pool->segments, haft__place, haft__place + 1)) {
+        /* Weakened, a thread that finds the place could find no part there. */
+        if (haft__cas_release(ROSTER, &pool->segments, haft__place, haft__place + 1)) {
             segment->place = haft__place;
             haft__store_release(ROSTER, haft__directory_entry(pool, haft__place), (uint64_t)(uintptr_t)segment);
             return HAFT_OK;
@@ -13154,7 +13166,8 @@ static uint64_t haft__take_of_worker(const struct haft__pool *pool, struct haft_
  */
 static uint64_t haft__take_unused(struct haft__pool *pool)
 {
-    const uint64_t segments = haft__load_relaxed(RETRY, &pool->segments);
+    /* Weakened, the parts of the directory that they are in could be unseen. */
+    const uint64_t segments = haft__load_acquire(ROSTER, &pool->segments);
     uint64_t number = haft__NUMBER_NONE;
 
     for (uint64_t i = 0; number == haft__NUMBER_NONE && i < segments; i++) {
