@@ -14,9 +14,9 @@
 extern haft_counted *counted;
 
 /*
- * With an index of 3 bits, at most 4 slots, 31 lives of each, and objects of 2 words, which on_destroy overwrites
- * unless they are copied.  It checks that the object is the id's, that none holds it, and that it
- * ends once; then it calls `also`, if any.
+ * With an index of 3 bits, at most 4 slots, 31 lives of each unless the layout says otherwise, and
+ * objects of 2 words, which on_destroy overwrites unless they are copied.  It checks that the
+ * object is the id's, that none holds it, and that it ends once; then it calls `also`, if any.
  */
 void open_counted(haft_counted_options options, void (*also)(haft_id id));
 
