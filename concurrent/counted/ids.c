@@ -6,6 +6,7 @@
  *            for a thread that is told so
  */
 #include "concurrent/counted/state.h"
+#include <haft/detail/typed_counted.h>
 
 haft_layout haft_counted_layout(const haft_counted *table)
 {
@@ -20,6 +21,16 @@ const char *haft_counted_name(const haft_counted *table)
 size_t haft_counted_object_size(const haft_counted *table)
 {
     return table->object_size;
+}
+
+haft_status haft_counted_fits(const haft_counted *table, haft_type type)
+{
+    const uintptr_t object = (uintptr_t)counted_object(counted_at(table, HAFT_FIRST_INDEX));
+
+    return table->object_size == type.size && object % type.alignment == 0 &&
+                   table->stride % type.alignment == 0
+               ? HAFT_OK
+               : HAFT_WRONG_TYPE;
 }
 
 bool haft_counted_is_live(const haft_counted *table, haft_id id)

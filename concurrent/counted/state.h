@@ -57,7 +57,6 @@ struct haft_counted {
     uint64_t capacity;
     struct word_format format;
     struct reservation memory; /* the block and the slots */
-    size_t object_alignment;
     haft_allocator heap; /* for this struct and a small block */
     bool is_given;       /* in the program's memory */
     const char *name;    /* behind this struct */

@@ -9,6 +9,7 @@
  *   HAFT_TYPED_PACKED(ship);             ship_packed
  *   HAFT_TYPED_TABLE(ship);              ship_table, ship_worker, ship_cursor
  *   HAFT_TYPED_SHARE(ship);              ship_share(), ship_unshare()
+ *   HAFT_TYPED_COUNTED(ship);            ship_counted
  *
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
@@ -31,6 +32,7 @@
 #ifndef HAFT_TYPED_H
 #define HAFT_TYPED_H
 
+#include <haft/detail/typed_counted.h>
 #include <haft/detail/typed_local.h>
 #include <haft/detail/typed_packed.h>
 #include <haft/detail/typed_slots.h>
@@ -186,5 +188,30 @@
 #define HAFT_TYPED_SHARE(name)                                                                     \
     HAFT_TYPED_SHARE_FUNCTIONS(name)                                                               \
     struct name##_local
+
+/*
+ * HAFT_TYPED_COUNTED(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_counted { counted }
+ *   name_counted_open(options, &ships)    object_size and object_alignment may be left 0; else,
+ *                                         where they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *                                         HAFT_BAD_OBJECT_ALIGNMENT
+ *   name_counted_adopt(counted, &ships)   a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
+ *                                         untouched, if its objects are of another size or less
+ *                                         aligned than the type's
+ *   name_counted_close(ships), _close_wait, _abandon
+ *   name_counted_insert, _reserve, _publish, _abort, _free, _take, _acquire, _require, _again,
+ *   _release, _copy, _is_live, _diagnose, _id_at, _cursor_next
+ */
+#define HAFT_TYPED_COUNTED(name)                                                                   \
+    typedef struct name##_counted {                                                                \
+        haft_counted *counted;                                                                     \
+    } name##_counted;                                                                              \
+                                                                                                   \
+    HAFT_TYPED_COUNTED_WHOLE(name)                                                                 \
+    HAFT_TYPED_COUNTED_LIVES(name)                                                                 \
+    HAFT_TYPED_COUNTED_HOLDS(name)                                                                 \
+    HAFT_TYPED_COUNTED_LOOKS(name)                                                                 \
+    struct name##_counted
 
 #endif /* HAFT_TYPED_H */

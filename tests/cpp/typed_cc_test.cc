@@ -36,6 +36,26 @@ static void expect(bool condition, const char *what)
 
 #define EXPECT(condition) expect(condition, #condition)
 
+static void counted_table()
+{
+    haft_counted_options options = {};
+    counter_counted counters = {};
+    counter_id id = counter_id_nil();
+    struct counter *object = nullptr;
+
+    options.capacity = 5;
+    EXPECT(counter_counted_open(&options, &counters) == HAFT_OK);
+    EXPECT(counter_counted_reserve(counters, &id, &object) == HAFT_OK);
+    new (object) struct counter;
+    object->count = 7;
+    counter_counted_publish(counters, id);
+    EXPECT(counter_counted_acquire(counters, id) == object);
+    EXPECT(counter_counted_free(counters, id) == HAFT_OK);
+    EXPECT(counter_counted_acquire(counters, id) == nullptr);
+    EXPECT(counter_counted_release(counters, id) == HAFT_OK);
+    EXPECT(counter_counted_close(counters) == HAFT_OK);
+}
+
 static void local_table()
 {
     haft_local_options options = {};
@@ -109,6 +129,7 @@ static void shared_table()
 
 int main()
 {
+    counted_table();
     local_table();
     packed_table();
     shared_table();

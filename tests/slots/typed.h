@@ -30,6 +30,7 @@ HAFT_TYPED_LOCAL(ship);
 HAFT_TYPED_PACKED(ship);
 HAFT_TYPED_TABLE(ship);
 HAFT_TYPED_SHARE(ship);
+HAFT_TYPED_COUNTED(ship);
 
 HAFT_TYPED(torpedo, struct torpedo);
 HAFT_TYPED_LOCAL(torpedo);
@@ -61,6 +62,7 @@ struct aligned_4096 {
     HAFT_TYPED_LOCAL(name);                                                                        \
     HAFT_TYPED_PACKED(name);                                                                       \
     HAFT_TYPED_TABLE(name);                                                                        \
+    HAFT_TYPED_COUNTED(name);                                                                      \
     HAFT_TYPED_ID(pinned_##name);                                                                  \
     HAFT_TYPED_PINNED(pinned_##name, type);                                                        \
     HAFT_TYPED_LOCAL(pinned_##name);                                                               \
