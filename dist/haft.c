@@ -10652,7 +10652,6 @@ struct haft_counted {
     uint64_t capacity;
     struct haft__word_format format;
     struct haft__reservation memory; /* the block and the slots */
-    size_t object_alignment;
     haft_allocator heap; /* for this struct and a small block */
     bool is_given;       /* in the program's memory */
     const char *name;    /* behind this struct */
@@ -11818,6 +11817,16 @@ const char *haft_counted_name(const haft_counted *table)
 size_t haft_counted_object_size(const haft_counted *table)
 {
     return table->object_size;
+}
+
+haft_status haft_counted_fits(const haft_counted *table, haft_type type)
+{
+    const uintptr_t haft__object = (uintptr_t)haft__counted_object(haft__counted_at(table, HAFT_FIRST_INDEX));
+
+    return table->object_size == type.size && haft__object % type.alignment == 0 &&
+                   table->stride % type.alignment == 0
+               ? HAFT_OK
+               : HAFT_WRONG_TYPE;
 }
 
 bool haft_counted_is_live(const haft_counted *table, haft_id id)

@@ -81,9 +81,9 @@
  *     haft/commands.h   4571  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
  *     haft/arena.h      4260  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5720  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/typed.h      5833  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     5902  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     6041  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       811  a grace period that the program brings: a foreign clock
  *
@@ -4783,116 +4783,6 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
 haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied);
 
 /*
- * haft/detail/local_front.h - insertion and free in place: the common way of haft_local, without a
- * call.
- *
- * haft_local_insert() and haft_local_free() for code that knows the size of its objects and the
- * distance of its slots as constants: typed tables (haft/typed.h) use it.  What is not common
- * (no free slot in the list, a destructor, FIFO, a slot's last life) is a call of those two.
- *
- * Unless a function says otherwise:
- *
- * Returns   nothing, or what the first line says.
- * Threads   one at a time for each table.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
- *
- * Edges in this file.
- *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
- */
-
-/*
- * What a haft_local begins with.  The library alone writes it otherwise than by the functions
- * below, which are all that programs should use of it.
- */
-struct haft_local_front {
-    uint32_t head;  /* the free slot to be used next; 0: there is none in place */
-    uint32_t count; /* live objects */
-    uint64_t index_mask;
-    uint64_t generation_one;  /* generation 1, where it stands in an id */
-    uint64_t generation_mask; /* 0: nothing is freed in place */
-};
-
-/*
- * Not for programs: the free slot to be used next is taken, under the id that the caller stores in
- * its word; or NULL.
- */
-HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view,
-                                                        haft_id *id)
-{
-    struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
-    const uint64_t index = front->head;
-
-    if (__builtin_expect(index == 0, 0)) {
-        return NULL;
-    }
-    haft_atomic_u64 *at =
-        HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
-    const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
-
-    front->head = HAFT_CAST(uint32_t, word & front->index_mask);
-    front->count++;
-    id->bits = (word & ~front->index_mask) | index;
-    return at;
-}
-
-/*
- * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is
- * to be done.
- */
-HAFT_ONLY_INLINE bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
-{
-    struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
-    haft_atomic_u64 *at = HAFT_CAST(
-        haft_atomic_u64 *, HAFT_CAST(void *, view.base + (id.bits & view.mask) * view.stride));
-    const uint64_t next = id.bits + front->generation_one;
-
-    /* After the last life the generation is 0, wherever the sum has gone. */
-    if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_OWN, at) != id.bits, 0) ||
-        __builtin_expect((next & front->generation_mask) == 0, 0)) {
-        return false;
-    }
-    haft_store_relaxed(HAFT_EDGE_OWN, at, (next & ~front->index_mask) | front->head);
-    front->head = HAFT_CAST(uint32_t, id.bits & front->index_mask);
-    front->count--;
-    return true;
-}
-
-/*
- * haft_local_insert_front - as haft_local_insert(); `view` is the table's own, `size` the size of
- * its objects.
- *
- * Returns   as haft_local_insert().
- * Cost      O(1), and the copy.
- */
-HAFT_ONLY_INLINE haft_status haft_local_insert_front(haft_local *local, haft_view view,
-                                                     const void *object, size_t size, haft_id *id)
-{
-    haft_atomic_u64 *at = object != NULL ? haft_local_front_take(local, view, id) : NULL;
-
-    if (__builtin_expect(at == NULL, 0)) {
-        return haft_local_insert(local, object, id);
-    }
-    void *bytes = at + 1;
-
-    memcpy(bytes, object, size);
-    haft_store_relaxed(HAFT_EDGE_OWN, at, id->bits);
-    return HAFT_OK;
-}
-
-/*
- * haft_local_free_front - as haft_local_free(); `view` is the table's own.
- *
- * Returns   as haft_local_free().
- * Progress  wait-free except for on_destroy.
- */
-HAFT_ONLY_INLINE haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
-{
-    return haft_local_front_put(local, view, id) ? HAFT_OK : haft_local_free(local, id);
-}
-
-/*
  * haft/detail/typed_slots.h - what typed tables have in common, behind haft/typed.h: a C type, its
  * ids, its slots and its view.
  */
@@ -5046,6 +4936,233 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
     }
 
 /*
+ * haft/detail/typed_counted.h - haft_counted for one C type; haft/typed.h says what typed tables
+ * are.
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_counted_open_typed - haft_counted_open() with size and alignment of the type, for what is 0
+ * in `options`.
+ *
+ * Returns   as haft_counted_open() and haft_type_complete().
+ * Progress  blocking (mmap, malloc).
+ * Cost      as haft_counted_open().
+ */
+HAFT_ONLY_INLINE haft_status haft_counted_open_typed(haft_type type,
+                                                     const haft_counted_options *options,
+                                                     haft_counted **table)
+{
+    haft_counted_options full;
+
+    memset(&full, 0, sizeof full);
+    if (options != NULL) {
+        full = *options;
+    }
+    bool pins = false;
+    const haft_status status =
+        haft_type_complete(type, &full.object_size, &full.object_alignment, &pins);
+
+    return status == HAFT_OK ? haft_counted_open(&full, table) : status;
+}
+
+/*
+ * haft_counted_fits - whether the table's objects are of the type, by size and alignment.
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ */
+haft_status haft_counted_fits(const haft_counted *table, haft_type type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define HAFT_TYPED_COUNTED_WHOLE(name)                                                             \
+    HAFT_TYPED_FUNCTION haft_status name##_counted_adopt(haft_counted *counted,                    \
+                                                         name##_counted *typed)                    \
+    {                                                                                              \
+        const haft_status status = haft_counted_fits(counted, name##_type());                      \
+        if (status == HAFT_OK) {                                                                   \
+            typed->counted = counted;                                                              \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_counted_open,                                              \
+                    (const haft_counted_options *options, name##_counted *typed),                  \
+                    haft_counted_open_typed(name##_type(), options, &typed->counted))              \
+    HAFT_TYPED_CALL(haft_status, name##_counted_close, (name##_counted table),                     \
+                    haft_counted_close(table.counted))                                             \
+    HAFT_TYPED_CALL(haft_status, name##_counted_close_wait, (name##_counted table),                \
+                    haft_counted_close_wait(table.counted))                                        \
+    HAFT_TYPED_DO(name##_counted_abandon, (name##_counted table),                                  \
+                  haft_counted_abandon(table.counted))
+
+#define HAFT_TYPED_COUNTED_LIVES(name)                                                             \
+    HAFT_TYPED_CALL(haft_status, name##_counted_insert,                                            \
+                    (name##_counted table, const name##_object *object, name##_id *id),            \
+                    haft_counted_insert(table.counted, object, &id->id))                           \
+    HAFT_TYPED_RESERVE(name, name##_counted_reserve, name##_counted table,                         \
+                       haft_counted_reserve(table.counted, &id->id, &found))                       \
+    HAFT_TYPED_DO(name##_counted_publish, (name##_counted table, name##_id id),                    \
+                  haft_counted_publish(table.counted, id.id))                                      \
+    HAFT_TYPED_DO(name##_counted_abort, (name##_counted table, name##_id id),                      \
+                  haft_counted_abort(table.counted, id.id))                                        \
+    HAFT_TYPED_CALL(haft_status, name##_counted_free, (name##_counted table, name##_id id),        \
+                    haft_counted_free(table.counted, id.id))                                       \
+    HAFT_TYPED_CALL(haft_status, name##_counted_take,                                              \
+                    (name##_counted table, name##_id id, name##_object * object),                  \
+                    haft_counted_take(table.counted, id.id, object))
+
+#define HAFT_TYPED_COUNTED_HOLDS(name)                                                             \
+    HAFT_TYPED_CALL(name##_object *, name##_counted_acquire, (name##_counted table, name##_id id), \
+                    HAFT_CAST(name##_object *, haft_counted_acquire(table.counted, id.id)))        \
+    HAFT_TYPED_CALL(name##_object *, name##_counted_require, (name##_counted table, name##_id id), \
+                    HAFT_CAST(name##_object *, haft_counted_require(table.counted, id.id)))        \
+    HAFT_TYPED_CALL(bool, name##_counted_again, (name##_counted table, name##_id id),              \
+                    haft_counted_again(table.counted, id.id))                                      \
+    HAFT_TYPED_CALL(haft_status, name##_counted_release, (name##_counted table, name##_id id),     \
+                    haft_counted_release(table.counted, id.id))                                    \
+    HAFT_TYPED_CALL(bool, name##_counted_copy,                                                     \
+                    (name##_counted table, name##_id id, name##_object * object),                  \
+                    haft_counted_copy(table.counted, id.id, object))
+
+#define HAFT_TYPED_COUNTED_LOOKS(name)                                                             \
+    HAFT_TYPED_CALL(bool, name##_counted_is_live, (name##_counted table, name##_id id),            \
+                    haft_counted_is_live(table.counted, id.id))                                    \
+    HAFT_TYPED_CALL(haft_status, name##_counted_diagnose, (name##_counted table, name##_id id),    \
+                    haft_counted_diagnose(table.counted, id.id))                                   \
+    HAFT_TYPED_CALL(haft_status, name##_counted_id_at,                                             \
+                    (name##_counted table, uint64_t index, name##_id * id),                        \
+                    haft_counted_id_at(table.counted, index, &id->id))                             \
+    HAFT_TYPED_FUNCTION bool name##_counted_cursor_next(                                           \
+        name##_counted table, haft_counted_cursor *cursor, name##_id *id, name##_object **object)  \
+    {                                                                                              \
+        void *found;                                                                               \
+        const bool is_found = haft_counted_cursor_next(table.counted, cursor, &id->id, &found);    \
+        if (is_found) {                                                                            \
+            *object = HAFT_CAST(name##_object *, found);                                           \
+        }                                                                                          \
+        return is_found;                                                                           \
+    }
+
+/*
+ * haft/detail/local_front.h - insertion and free in place: the common way of haft_local, without a
+ * call.
+ *
+ * haft_local_insert() and haft_local_free() for code that knows the size of its objects and the
+ * distance of its slots as constants: typed tables (haft/typed.h) use it.  What is not common
+ * (no free slot in the list, a destructor, FIFO, a slot's last life) is a call of those two.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
+ * Threads   one at a time for each table.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What a haft_local begins with.  The library alone writes it otherwise than by the functions
+ * below, which are all that programs should use of it.
+ */
+struct haft_local_front {
+    uint32_t head;  /* the free slot to be used next; 0: there is none in place */
+    uint32_t count; /* live objects */
+    uint64_t index_mask;
+    uint64_t generation_one;  /* generation 1, where it stands in an id */
+    uint64_t generation_mask; /* 0: nothing is freed in place */
+};
+
+/*
+ * Not for programs: the free slot to be used next is taken, under the id that the caller stores in
+ * its word; or NULL.
+ */
+HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view,
+                                                        haft_id *id)
+{
+    struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
+    const uint64_t index = front->head;
+
+    if (__builtin_expect(index == 0, 0)) {
+        return NULL;
+    }
+    haft_atomic_u64 *at =
+        HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
+    const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
+
+    front->head = HAFT_CAST(uint32_t, word & front->index_mask);
+    front->count++;
+    id->bits = (word & ~front->index_mask) | index;
+    return at;
+}
+
+/*
+ * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is
+ * to be done.
+ */
+HAFT_ONLY_INLINE bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
+{
+    struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
+    haft_atomic_u64 *at = HAFT_CAST(
+        haft_atomic_u64 *, HAFT_CAST(void *, view.base + (id.bits & view.mask) * view.stride));
+    const uint64_t next = id.bits + front->generation_one;
+
+    /* After the last life the generation is 0, wherever the sum has gone. */
+    if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_OWN, at) != id.bits, 0) ||
+        __builtin_expect((next & front->generation_mask) == 0, 0)) {
+        return false;
+    }
+    haft_store_relaxed(HAFT_EDGE_OWN, at, (next & ~front->index_mask) | front->head);
+    front->head = HAFT_CAST(uint32_t, id.bits & front->index_mask);
+    front->count--;
+    return true;
+}
+
+/*
+ * haft_local_insert_front - as haft_local_insert(); `view` is the table's own, `size` the size of
+ * its objects.
+ *
+ * Returns   as haft_local_insert().
+ * Cost      O(1), and the copy.
+ */
+HAFT_ONLY_INLINE haft_status haft_local_insert_front(haft_local *local, haft_view view,
+                                                     const void *object, size_t size, haft_id *id)
+{
+    haft_atomic_u64 *at = object != NULL ? haft_local_front_take(local, view, id) : NULL;
+
+    if (__builtin_expect(at == NULL, 0)) {
+        return haft_local_insert(local, object, id);
+    }
+    void *bytes = at + 1;
+
+    memcpy(bytes, object, size);
+    haft_store_relaxed(HAFT_EDGE_OWN, at, id->bits);
+    return HAFT_OK;
+}
+
+/*
+ * haft_local_free_front - as haft_local_free(); `view` is the table's own.
+ *
+ * Returns   as haft_local_free().
+ * Progress  wait-free except for on_destroy.
+ */
+HAFT_ONLY_INLINE haft_status haft_local_free_front(haft_local *local, haft_view view, haft_id id)
+{
+    return haft_local_front_put(local, view, id) ? HAFT_OK : haft_local_free(local, id);
+}
+
+/*
  * haft/detail/typed_local.h - haft_local for one C type; haft/typed.h says what typed tables are.
  *
  * Unless a function says otherwise:
@@ -5056,10 +5173,6 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
  * Progress  wait-free.
  * Cost      O(1).
  */
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /*
  * haft_local_open_typed - haft_local_open() with size, alignment and pins of the type, for what is
@@ -5727,6 +5840,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  *   HAFT_TYPED_PACKED(ship);             ship_packed
  *   HAFT_TYPED_TABLE(ship);              ship_table, ship_worker, ship_cursor
  *   HAFT_TYPED_SHARE(ship);              ship_share(), ship_unshare()
+ *   HAFT_TYPED_COUNTED(ship);            ship_counted
  *
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
@@ -5897,6 +6011,31 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
 #define HAFT_TYPED_SHARE(name)                                                                     \
     HAFT_TYPED_SHARE_FUNCTIONS(name)                                                               \
     struct name##_local
+
+/*
+ * HAFT_TYPED_COUNTED(name) - after HAFT_TYPED(name, type).
+ *
+ *   name_counted { counted }
+ *   name_counted_open(options, &ships)    object_size and object_alignment may be left 0; else,
+ *                                         where they are not the type's, HAFT_BAD_OBJECT_SIZE,
+ *                                         HAFT_BAD_OBJECT_ALIGNMENT
+ *   name_counted_adopt(counted, &ships)   a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
+ *                                         untouched, if its objects are of another size or less
+ *                                         aligned than the type's
+ *   name_counted_close(ships), _close_wait, _abandon
+ *   name_counted_insert, _reserve, _publish, _abort, _free, _take, _acquire, _require, _again,
+ *   _release, _copy, _is_live, _diagnose, _id_at, _cursor_next
+ */
+#define HAFT_TYPED_COUNTED(name)                                                                   \
+    typedef struct name##_counted {                                                                \
+        haft_counted *counted;                                                                     \
+    } name##_counted;                                                                              \
+                                                                                                   \
+    HAFT_TYPED_COUNTED_WHOLE(name)                                                                 \
+    HAFT_TYPED_COUNTED_LIVES(name)                                                                 \
+    HAFT_TYPED_COUNTED_HOLDS(name)                                                                 \
+    HAFT_TYPED_COUNTED_LOOKS(name)                                                                 \
+    struct name##_counted
 
 /*
  * haft/export.h - statistics of all open tables in a file, for haft-top and other programs.
