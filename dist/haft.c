@@ -14764,8 +14764,8 @@ HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
  * concurrent/clock/registry.h - the domains that are open in this process, newest first.
  *
  * The list is under a lock.  Opening and closing a domain, a table, a side or an implicit worker,
- * writing an export and a fork take it; a take-back that serves another table tries to: while a
- * thread has it, none of these comes or goes.  That thread may take it again.
+ * writing an export and a fork take it: while a thread has it, none of these comes or goes.  That
+ * thread may take it again.
  */
 
 HAFT_INTERNAL void haft__registry_add_domain(haft_domain *domain);
@@ -15771,9 +15771,6 @@ struct haft__suppliers {
 
     /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
     void (*take_back)(haft_worker *worker, struct haft__search *search);
-
-    /* supply_shortage(). */
-    haft_status (*shortage)(haft_worker *worker, haft_status fresh);
 };
 
 struct haft_table {
@@ -16165,9 +16162,6 @@ HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t li
  */
 HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
 
-/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
-HAFT_INTERNAL haft_status haft__supply_shortage(haft_worker *worker, haft_status fresh);
-
 /* concurrent/table/allocate.c */
 
 /*
@@ -16339,13 +16333,6 @@ haft_status haft_insert_wait(haft_worker *worker, const void *haft__object, haft
 /* A closed worker, or a new one; NULL: no memory. */
 HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table);
 
-/*
- * A closed worker of the table with this number; NULL also if that table is closed, or another
- * thread has the registry's lock, for which calls that free and insert may not wait.  None is made:
- * the program's allocator may take any lock, and that of the registry is held here.
- */
-HAFT_INTERNAL haft_worker *haft__worker_borrow_closed(uint64_t number);
-
 /* Return it, with nothing in hand. */
 HAFT_INTERNAL void haft__worker_return(haft_worker *worker);
 
@@ -16370,18 +16357,6 @@ HAFT_INTERNAL void haft__worker_abort(haft_worker *worker, haft_id id, const voi
 /* What haft_free() does not do in place: a free as called from `caller`. */
 HAFT_INTERNAL haft_status haft__worker_free(haft_worker *worker, haft_id id, const void *caller);
 
-/*
- * concurrent/table/tables.h - the shared tables that are open in this process, newest first; under
- * the registry's lock.
- */
-
-/* A table is in the list while its statistics can be taken. */
-HAFT_INTERNAL void haft__tables_add(haft_table *table);
-HAFT_INTERNAL void haft__tables_remove(haft_table *table);
-
-/* Under the lock: for (t = first_open_table(); t; t = t->next_open). */
-HAFT_INTERNAL haft_table *haft__first_open_table(void);
-
 /* concurrent/table/borrow.c */
 
 /* Workers for one call. */
@@ -16389,22 +16364,6 @@ HAFT_INTERNAL haft_table *haft__first_open_table(void);
 HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table)
 {
     return haft__roster_take(table, haft__WORKER_BORROWED);
-}
-
-HAFT_INTERNAL haft_worker *haft__worker_borrow_closed(uint64_t number)
-{
-    haft_worker *worker = NULL;
-
-    if (!haft__registry_try_lock()) {
-        return NULL;
-    }
-    for (haft_table *table = haft__first_open_table(); table != NULL; table = table->next_open) {
-        if (table->number == number && !table->is_closing) {
-            worker = haft__roster_take_closed(table, haft__WORKER_BORROWED);
-        }
-    }
-    haft__registry_unlock();
-    return worker;
 }
 
 HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
@@ -16937,36 +16896,14 @@ uint64_t haft__fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, h
  * concurrent/table/reclaim.h - taking slots back after their grace period.
  */
 
-#define haft__REFUSALS_MOST 8 /* remembered in one call; of more, the first ones */
-
-/* A search that found nothing inside a callback. */
-struct haft__refusal {
-    uint64_t table; /* its number */
-    haft_worker *worker;
-    bool is_open; /* not served yet */
-};
-
-/*
- * A call that takes slots back: those that are due when it begins, and for each batch of them a due
- * batch of each table that has refused slots to the callbacks.  No batch is given a ticket that is
- * done, so each take-back leaves fewer of them, and the call returns, whatever callbacks free.
- */
-struct haft__reclaim_call {
-    uint64_t done; /* the highest ticket done when the call began */
-    struct haft__refusal refusals[haft__REFUSALS_MOST];
-    unsigned refused;
-};
-
-/* The call begins; it may take back for this worker's table. */
-HAFT_INTERNAL void haft__reclaim_begin(struct haft__reclaim_call *call, const haft_worker *worker);
-
 /*
  * Take back the slots of a batch that is due; those that may be used again are ready for any
- * worker.  Then a due batch of each table that has refused slots to the callbacks.  The worker's
- * thread, outside callbacks; lock-free, except on_reclaim.
+ * worker.  The worker's thread, outside callbacks; lock-free, except on_reclaim.
+ *
+ * A call that takes batches back takes those that are due when it begins: callbacks free others,
+ * and no batch is given a ticket that is done, so the call returns.
  */
-HAFT_INTERNAL
-void haft__reclaim_batch(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source);
+HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source);
 
 /*
  * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
@@ -16979,13 +16916,6 @@ HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch
  * table; else NULL.
  */
 HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *table);
-
-/*
- * Inside a callback: a search has found nothing.  The call takes a due batch of the table back when
- * the callback's batch is done; nothing in a callback outside a take-back (on_stall).  `worker`:
- * NULL if it is a borrowed one.
- */
-HAFT_INTERNAL void haft__reclaim_later(const haft_table *table, haft_worker *worker);
 
 /*
  * concurrent/table/gather.h - the slots in the table's lists, as searches and duties collect them.
@@ -17006,13 +16936,13 @@ HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker);
  * Collect from all lists; aborted slots are ready for any worker then, unpinned ones taken back.
  * This and what follows: outside callbacks.
  */
-HAFT_INTERNAL void haft__gather_lists(haft_worker *worker, struct haft__reclaim_call *call);
+HAFT_INTERNAL void haft__gather_lists(haft_worker *worker);
 
 /*
  * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
  * may go on filling them.  True: they had slots.
  */
-HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker, struct haft__reclaim_call *call);
+HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker);
 
 /* gather_all_lists(), then take back all batches that were due when it began. */
 HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker);
@@ -17151,7 +17081,7 @@ HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker)
     return haft__take_list(worker, haft__LIST_UNPINNED);
 }
 
-HAFT_INTERNAL void haft__gather_lists(haft_worker *worker, struct haft__reclaim_call *call)
+HAFT_INTERNAL void haft__gather_lists(haft_worker *worker)
 {
     struct haft__batch *batch;
 
@@ -17162,18 +17092,18 @@ HAFT_INTERNAL void haft__gather_lists(haft_worker *worker, struct haft__reclaim_
     }
     /* Each may unpin the next one of a chain. */
     for (int i = 0; i < haft__UNPINNED_MOST && (batch = haft__gather_unpinned(worker)) != NULL; i++) {
-        haft__reclaim_batch(worker, call, batch);
+        haft__reclaim_batch(worker, batch);
     }
 }
 
-HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker, struct haft__reclaim_call *call)
+HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker)
 {
     /* Slots of a chain come one at a time. */
     const uint64_t most = haft__most_slots(worker->table);
     uint64_t looks = 0;
 
     while (looks < most && haft__lists_have_slots(worker->table)) {
-        haft__gather_lists(worker, call);
+        haft__gather_lists(worker);
         looks++;
     }
     return looks != 0;
@@ -17181,13 +17111,12 @@ HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker, struct haft__recl
 
 HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker)
 {
-    struct haft__reclaim_call call;
+    const uint64_t done = haft__domain_done(worker->table->domain);
     struct haft__batch *batch;
 
-    haft__reclaim_begin(&call, worker);
-    haft__gather_all_lists(worker, &call);
-    while ((batch = haft__shelf_find_due(worker, call.done)) != NULL) {
-        haft__reclaim_batch(worker, &call, batch);
+    haft__gather_all_lists(worker);
+    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
+        haft__reclaim_batch(worker, batch);
     }
 }
 
@@ -17362,7 +17291,6 @@ uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct ha
 static _Thread_local struct haft__taking {
     const haft_table *table; /* NULL: nothing */
     struct haft__batch *destination;
-    struct haft__reclaim_call *call;
 } haft__taking;
 
 /* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
@@ -17441,12 +17369,12 @@ HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch
 }
 
 /* Cancellation is off for the batch: for each object it would cost as much as the object. */
-static void haft__call_back_for(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source)
+static void haft__call_back_for(haft_worker *worker, struct haft__batch *source)
 {
     struct haft__batch *destination = haft__shelf_empty_batch(worker);
     const int cancel = haft__os_cancel_off();
 
-    haft__taking = (struct haft__taking){worker->table, destination, call};
+    haft__taking = (struct haft__taking){worker->table, destination};
     for (uint32_t i = 0; i < source->count; i++) {
         if (haft__sift(worker, source->indices[i])) {
             destination->indices[destination->count++] = source->indices[i];
@@ -17459,93 +17387,19 @@ static void haft__call_back_for(haft_worker *worker, struct haft__reclaim_call *
     haft__shelf_ready(worker, destination);
 }
 
-static void haft__take_back(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source)
+HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source)
 {
     if (worker->table->on_reclaim != NULL) {
-        haft__call_back_for(worker, call, source);
+        haft__call_back_for(worker, source);
     } else {
         haft__reclaim_quietly(worker, source);
         haft__shelf_ready(worker, source);
     }
 }
 
-static void haft__take_due_batch(haft_worker *worker, struct haft__reclaim_call *call)
-{
-    struct haft__batch *batch = haft__shelf_find_due(worker, haft__domain_done(worker->table->domain));
-
-    if (batch != NULL) {
-        haft__take_back(worker, call, batch);
-    }
-}
-
-static void haft__serve(struct haft__reclaim_call *call, const struct haft__refusal *refusal)
-{
-    if (refusal->worker != NULL) {
-        haft__take_due_batch(refusal->worker, call);
-        return;
-    }
-    haft_worker *worker = haft__worker_borrow_closed(refusal->table);
-
-    if (worker != NULL) {
-        haft__take_due_batch(worker, call);
-        haft__worker_return(worker);
-    }
-}
-
-HAFT_INTERNAL void haft__reclaim_begin(struct haft__reclaim_call *call, const haft_worker *worker)
-{
-    call->done = haft__domain_done(worker->table->domain);
-    call->refused = 0;
-}
-
-/* Serves each table once: callbacks that run for one may be refused by another, served or not. */
-HAFT_INTERNAL
-void haft__reclaim_batch(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source)
-{
-    haft__take_back(worker, call, source);
-    for (unsigned i = 0; i < call->refused; i++) {
-        struct haft__refusal *refusal = &call->refusals[i];
-
-        if (refusal->is_open) {
-            refusal->is_open = false;
-            haft__serve(call, refusal);
-        }
-    }
-}
-
 HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *table)
 {
     return haft__taking.table == table && haft__taking.destination->count != 0 ? haft__taking.destination : NULL;
-}
-
-/* The call's refusal by this table, or a new one; NULL: no room. */
-static struct haft__refusal *haft__refusal_by(struct haft__reclaim_call *call, const haft_table *table,
-                                  haft_worker *worker)
-{
-    for (unsigned i = 0; i < call->refused; i++) {
-        if (call->refusals[i].table == table->number) {
-            return &call->refusals[i];
-        }
-    }
-    if (call->refused == haft__REFUSALS_MOST) {
-        return NULL;
-    }
-    struct haft__refusal *added = &call->refusals[call->refused++];
-
-    *added = (struct haft__refusal){table->number, worker, false};
-    return added;
-}
-
-HAFT_INTERNAL void haft__reclaim_later(const haft_table *table, haft_worker *worker)
-{
-    if (haft__taking.table == NULL) {
-        return; /* a callback outside: by the next take-back its worker may be closed */
-    }
-    struct haft__refusal *refusal = haft__refusal_by(haft__taking.call, table, worker);
-
-    if (refusal != NULL) {
-        refusal->is_open = true;
-    }
 }
 
 /* concurrent/table/released.c */
@@ -18446,11 +18300,11 @@ haft_status haft__stats_shortage(const haft_table *table, const haft_worker *wor
 
 /* A search, and what its suppliers answer besides slots. */
 struct haft__search {
-    struct haft__batch *due;        /* taken out, to be taken back before the next round; NULL: none */
-    haft_status status;       /* why there are no fresh slots */
-    bool has_begun;           /* `call` has begun */
-    unsigned unpinned;        /* batches of unpinned slots taken out */
-    struct haft__reclaim_call call; /* takes back batches that were due when a supplier first asked */
+    struct haft__batch *due;  /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status; /* why there are no fresh slots */
+    bool has_begun;     /* a supplier has asked for due batches */
+    unsigned unpinned;  /* batches of unpinned slots taken out */
+    uint64_t done;      /* then: the highest ticket done when a supplier first asked */
 };
 
 /* The table's suppliers, by its options.  Before any worker uses it. */
@@ -18481,7 +18335,6 @@ HAFT_INTERNAL void haft__suppliers_choose(haft_table *table);
  * Edges in this file.
  *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
  *            drew them no longer asks for them
- *   HINT     shortage: other workers hand on their slots sooner or later
  */
 
 /* --- batches that are ready --- */
@@ -18543,14 +18396,14 @@ static bool haft__steal_ready(haft_worker *worker, struct haft__search *search)
 
 /* --- batches that are due --- */
 
-/* The call that takes back for this search; it begins when it is first asked for. */
-static struct haft__reclaim_call *haft__call_of(haft_worker *worker, struct haft__search *search)
+/* The search takes back what is due when it first asks. */
+static uint64_t haft__done_of(haft_worker *worker, struct haft__search *search)
 {
     if (!search->has_begun) {
-        haft__reclaim_begin(&search->call, worker);
+        search->done = haft__domain_done(worker->table->domain);
         search->has_begun = true;
     }
-    return &search->call;
+    return search->done;
 }
 
 /* A batch that is due, with a ticket up to `done`; NULL: none. */
@@ -18569,7 +18422,7 @@ static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
 /* Due batches until one of them has slots. */
 static bool haft__use_first_due(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
 {
-    const uint64_t done = haft__call_of(worker, search)->done;
+    const uint64_t done = haft__done_of(worker, search);
     struct haft__batch *batch;
 
     while ((batch = take(worker, done)) != NULL) {
@@ -18594,7 +18447,7 @@ static bool haft__steal_due(haft_worker *worker, struct haft__search *search)
 
 static void haft__take_back_due(haft_worker *worker, struct haft__search *search)
 {
-    haft__reclaim_batch(worker, haft__call_of(worker, search), search->due);
+    haft__reclaim_batch(worker, search->due);
 }
 
 /* The round ends with this batch, to be taken back; false: NULL. */
@@ -18606,7 +18459,7 @@ static bool haft__take_out(struct haft__search *search, struct haft__batch *batc
 
 static bool haft__take_first_due_out(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
 {
-    return !haft__callback_is_running() && haft__take_out(search, take(worker, haft__call_of(worker, search)->done));
+    return !haft__callback_is_running() && haft__take_out(search, take(worker, haft__done_of(worker, search)));
 }
 
 static bool haft__take_due_out(haft_worker *worker, struct haft__search *search)
@@ -18701,29 +18554,7 @@ static bool haft__use_bounded(haft_worker *worker, struct haft__search *search)
     return haft__fill_from(worker, first, drawn);
 }
 
-/* --- which of them a table has, and what it does when it has no slot --- */
-
-static haft_status haft__shortage(haft_worker *worker, haft_status fresh)
-{
-    haft_table *table = worker->table;
-
-    haft__retire_open(worker);
-    haft__fetch_add_relaxed(HINT, &table->shortage, 1);
-    haft__domain_hurry(table->domain);
-    haft__domain_notice_stall(table->domain);
-    return haft__stats_shortage(table, worker, fresh);
-}
-
-/* Tables with on_reclaim: a search inside a callback is served after the batch taken back. */
-static haft_status haft__shortage_with_on_reclaim(haft_worker *worker, haft_status fresh)
-{
-    const haft_status status = haft__shortage(worker, fresh);
-
-    if (haft__callback_is_running()) {
-        haft__reclaim_later(worker->table, haft__worker_state(worker) == haft__WORKER_OPEN ? worker : NULL);
-    }
-    return status;
-}
+/* --- which of them a table has --- */
 
 HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
 {
@@ -18748,7 +18579,6 @@ HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
     *next++ = calls_back ? haft__steal_due_out : haft__steal_due;
     assert(next <= suppliers->in_order + haft__SUPPLIERS_MOST);
     *next = NULL;
-    suppliers->shortage = calls_back ? haft__shortage_with_on_reclaim : haft__shortage;
     suppliers->take_back = calls_back ? haft__take_back_due : NULL;
 }
 
@@ -18759,11 +18589,21 @@ HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
  *
  * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
  * out, which ends the round: the search has the batch taken back, and begins anew.
+ *
+ * Edges in this file.
+ *   HINT   shortage: other workers hand on their slots sooner or later
  */
 
-HAFT_INTERNAL haft_status haft__supply_shortage(haft_worker *worker, haft_status fresh)
+/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+static haft_status haft__shortage(haft_worker *worker, haft_status fresh)
 {
-    return worker->table->suppliers.shortage(worker, fresh);
+    haft_table *table = worker->table;
+
+    haft__retire_open(worker);
+    haft__fetch_add_relaxed(HINT, &table->shortage, 1);
+    haft__domain_hurry(table->domain);
+    haft__domain_notice_stall(table->domain);
+    return haft__stats_shortage(table, worker, fresh);
 }
 
 /* One supplier after the other, until one has found something. */
@@ -18786,7 +18626,7 @@ static bool haft__ask_suppliers(haft_worker *worker, struct haft__search *search
 static haft_status haft__search_round(haft_worker *worker, struct haft__search *search)
 {
     if (!haft__ask_suppliers(worker, search)) {
-        return haft__supply_shortage(worker, search->status);
+        return haft__shortage(worker, search->status);
     }
     if (search->due != NULL) {
         worker->table->suppliers.take_back(worker, search);
@@ -18842,6 +18682,18 @@ HAFT_INTERNAL haft_status haft__table_check_waiting(uint64_t bytes, uint64_t str
  */
 HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain, struct haft__given *given);
 HAFT_INTERNAL void haft__table_stop(haft_table *table);
+
+/*
+ * concurrent/table/tables.h - the shared tables that are open in this process, newest first; under
+ * the registry's lock.
+ */
+
+/* A table is in the list while its statistics can be taken. */
+HAFT_INTERNAL void haft__tables_add(haft_table *table);
+HAFT_INTERNAL void haft__tables_remove(haft_table *table);
+
+/* Under the lock: for (t = first_open_table(); t; t = t->next_open). */
+HAFT_INTERNAL haft_table *haft__first_open_table(void);
 
 /* concurrent/table/table.c */
 
@@ -19303,28 +19155,25 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 
 /* Take back some slots that are due, if the table looks at slots taken back: the worker's own, then
  * those for which no ring has had room. */
-static void haft__reclaim_due(haft_worker *worker, struct haft__reclaim_call *call)
+static void haft__reclaim_due(haft_worker *worker, uint64_t done)
 {
     uint64_t haft__taken = 0;
     struct haft__batch *batch;
 
     while (worker->table->sifts && haft__taken < haft__RECLAIMED_SLOTS &&
-           (batch = haft__shelf_take_due(worker, call->done)) != NULL) {
+           (batch = haft__shelf_take_due(worker, done)) != NULL) {
         haft__taken += batch->count;
-        haft__reclaim_batch(worker, call, batch);
+        haft__reclaim_batch(worker, batch);
     }
 }
 
 HAFT_INTERNAL void haft__worker_do_duties(haft_worker *worker)
 {
-    struct haft__reclaim_call call;
-
     if (haft__callback_is_running()) {
         return;
     }
-    haft__reclaim_begin(&call, worker);
-    haft__reclaim_due(worker, &call);
-    haft__gather_lists(worker, &call);
+    haft__reclaim_due(worker, haft__domain_done(worker->table->domain));
+    haft__gather_lists(worker);
 }
 
 HAFT_INTERNAL void haft__worker_flush(haft_worker *worker)
@@ -19709,17 +19558,15 @@ static bool haft__take_all_back(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
     const uint64_t haft__requested = haft__domain_requested(domain);
-    struct haft__reclaim_call call;
     struct haft__batch *batch;
 
-    haft__reclaim_begin(&call, worker);
-    bool found = haft__gather_all_lists(worker, &call);
+    bool found = haft__gather_all_lists(worker);
 
     while ((batch = haft__shelf_take_waiting(worker)) != NULL) {
         const uint64_t ticket = haft__load_relaxed(OWN, &batch->ticket);
 
         haft__domain_wait_for(domain, ticket < haft__requested ? ticket : haft__requested);
-        haft__reclaim_batch(worker, &call, batch);
+        haft__reclaim_batch(worker, batch);
         found = true;
     }
     return found;
