@@ -3835,6 +3835,7 @@ HAFT_INTERNAL void haft__image_clear(char *at, uint64_t bytes);
  */
 
 struct haft__change;
+struct haft__side_copy;
 
 /* Snapshot number n is in place n % keep. */
 struct haft__snapshot {
@@ -3843,6 +3844,7 @@ struct haft__snapshot {
     uint64_t bytes[haft__IMAGE_PARTS];
     struct haft__change *changes;     /* against the snapshot before; NULL: none */
     uint64_t ends[haft__IMAGE_PARTS]; /* of each part's changes */
+    struct haft__side_copy *sides;    /* all their values, whole; NULL: none */
 };
 
 struct haft__shadow_part {
@@ -3868,10 +3870,12 @@ HAFT_INTERNAL bool haft__history_fits(const struct haft_history *history, const 
 
 /*
  * Keep a copy of `image`, which is of that shape, behind the current snapshot; those behind that
- * are dropped.  HAFT_OK and its number, or HAFT_NO_MEMORY with nothing changed.
+ * are dropped.  HAFT_OK and its number, and `sides`, of the history's heap, are the history's; or
+ * HAFT_NO_MEMORY with nothing changed.
  */
-HAFT_INTERNAL haft_status haft__history_take(struct haft_history *history, const struct haft__shape *shape,
-                                       const struct haft__image *image, uint64_t *number);
+HAFT_INTERNAL
+haft_status haft__history_take(struct haft_history *history, const struct haft__shape *shape,
+                         const struct haft__image *image, struct haft__side_copy *sides, uint64_t *number);
 
 /* The snapshot of that number; NULL: there is none. */
 HAFT_INTERNAL
@@ -3879,6 +3883,86 @@ const struct haft__snapshot *haft__history_find(const struct haft_history *histo
 
 /* Make a snapshot that is there the current one: its image, which is valid until the next call. */
 HAFT_INTERNAL struct haft__image haft__history_go(struct haft_history *history, uint64_t number);
+
+/*
+ * lib/slots/side.h - the sides of a table: a list that its struct begins, and their entries.
+ *
+ * entry.word, beside slot.word of lib/slots/word.h:
+ *
+ *   0              no value
+ *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
+ *   id             there is a value for it
+ *   0[RESERVED]    entry 0, for ever
+ *
+ * Local tables go from each of the first three to each.  Shared ones:
+ *
+ *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
+ *                                             with CAS, by one thread in this life
+ *          g[RESERVED] -> id                  by that thread                          (SIDE)
+ *          g[RESERVED] -> 0                   in the child of a fork
+ *
+ * g[RESERVED] of a former life was left by a thread that ended in the middle.
+ */
+
+struct haft_side {
+    haft_entries entries;
+    const struct haft__slots *slots; /* the table's */
+    uint64_t number;           /* no other side of a local table ever has it; of a shared one 0 */
+    bool is_shared;            /* the table is */
+    haft__atomic_u64 used;           /* entries that are not below were never set */
+    struct haft__reservation memory;
+    size_t value_size;
+    haft_side_end *on_end;
+    void *end_arg;
+    void (*leave)(haft_side *side); /* out of the list */
+    haft__atomic_u64 *list;               /* where the address of the first one is */
+    haft_side *next;
+};
+
+/* A side in no list, for haft_side_open() and its kin: `ids_repeat` if the table has wrap. */
+HAFT_INTERNAL
+haft_status haft__side_open(const struct haft__slots *slots, const haft_side_options *options, size_t size,
+                      bool is_shared, bool ids_repeat, haft_side **side);
+
+/* The list of a table's sides; NULL: there is none.  Of a shared table, under its lock. */
+HAFT_INTERNAL haft_side *haft__sides_first(const haft__atomic_u64 *list);
+HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side);
+HAFT_INTERNAL void haft__sides_remove(haft_side *side);
+
+/* All ids are issued again: each value of a local table's sides ends. */
+HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list);
+
+/* The same where sides_become() follows: each value ends whose side has on_end. */
+HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list);
+
+/* The process has one thread: values that others were setting are not there. */
+HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
+
+/*
+ * lib/slots/side_copy.h - the values of a local table's sides, as a snapshot has them.
+ *
+ * Only of sides without on_end: their values are bytes, which may be copied and overwritten.
+ */
+
+/* All entries of one side that have had values; a list of them is of one table. */
+struct haft__side_copy {
+    struct haft__side_copy *next;
+    uint64_t number; /* of its side */
+    uint64_t bytes;  /* of entries, which follow */
+};
+
+/* Copies of the sides in the list: HAFT_OK; or HAFT_NO_MEMORY, and `*copies` is untouched. */
+HAFT_INTERNAL haft_status haft__sides_copy(const haft__atomic_u64 *list, const haft_allocator *heap,
+                                     struct haft__side_copy **copies);
+
+/* NULL: there are none. */
+HAFT_INTERNAL void haft__side_copies_free(const haft_allocator *heap, struct haft__side_copy *copies);
+
+HAFT_INTERNAL uint64_t haft__side_copies_bytes(const struct haft__side_copy *copies);
+
+/* Each side without on_end becomes its copy; one that has none, which was not open then, becomes
+ * empty. */
+HAFT_INTERNAL void haft__sides_become(const haft__atomic_u64 *list, const struct haft__side_copy *copies);
 
 /* lib/slots/history.c */
 
@@ -3946,6 +4030,15 @@ static void haft__forget_changes(const haft_history *history, uint64_t number)
     snapshot->changes = NULL;
 }
 
+static void haft__forget_snapshot(const haft_history *history, uint64_t number)
+{
+    struct haft__snapshot *snapshot = haft__snapshot_of(history, number);
+
+    haft__forget_changes(history, number);
+    haft__side_copies_free(&history->heap, snapshot->sides);
+    snapshot->sides = NULL;
+}
+
 static void haft__close_shadow(haft_history *history)
 {
     for (int part = 0; part < haft__IMAGE_PARTS; part++) {
@@ -3959,7 +4052,7 @@ static void haft__close_shadow(haft_history *history)
 void haft_history_close(haft_history *history)
 {
     for (uint64_t number = history->oldest; number < history->next; number++) {
-        haft__forget_changes(history, number);
+        haft__forget_snapshot(history, number);
     }
     haft__close_shadow(history);
     const haft_allocator heap = history->heap;
@@ -3983,6 +4076,7 @@ uint64_t haft_history_bytes(const haft_history *history)
     for (uint64_t number = history->oldest; number < history->next; number++) {
         const struct haft__snapshot *snapshot = haft__snapshot_of(history, number);
 
+        bytes += haft__side_copies_bytes(snapshot->sides);
         if (snapshot->changes != NULL) {
             bytes += snapshot->ends[haft__IMAGE_PARTS - 1] * sizeof *snapshot->changes;
         }
@@ -4162,21 +4256,22 @@ static void haft__copy_rest(haft_history *history, const struct haft__image *ima
 static void haft__drop(haft_history *history)
 {
     while (history->next > history->current + 1) {
-        haft__forget_changes(history, --history->next);
+        haft__forget_snapshot(history, --history->next);
     }
     if (history->next - history->oldest == history->keep) {
-        haft__forget_changes(history, history->oldest++);
+        haft__forget_snapshot(history, history->oldest++);
         if (history->oldest < history->next) {
             haft__forget_changes(history, history->oldest);
         }
     }
 }
 
-HAFT_INTERNAL haft_status haft__history_take(haft_history *history, const struct haft__shape *shape,
-                                       const struct haft__image *image, uint64_t *number)
+HAFT_INTERNAL
+haft_status haft__history_take(haft_history *history, const struct haft__shape *shape,
+                         const struct haft__image *image, struct haft__side_copy *sides, uint64_t *number)
 {
     const bool is_alone = history->next == 0 || history->keep == 1;
-    struct haft__snapshot haft__taken = {.changes = NULL};
+    struct haft__snapshot haft__taken = {.changes = NULL, .sides = sides};
     haft_status status = haft__make_room(history, image);
 
     if (status == HAFT_OK && !is_alone) {
@@ -5106,55 +5201,6 @@ HAFT_INTERNAL uint64_t haft__runs_end(const struct haft__runs *runs, uint64_t ha
     return haft__runs_first(runs, haft__run + 1);
 }
 
-/*
- * lib/slots/side.h - the sides of a table: a list that its struct begins, and their entries.
- *
- * entry.word, beside slot.word of lib/slots/word.h:
- *
- *   0              no value
- *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
- *   id             there is a value for it
- *   0[RESERVED]    entry 0, for ever
- *
- * Local tables go from each of the first three to each.  Shared ones:
- *
- *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
- *                                             with CAS, by one thread in this life
- *          g[RESERVED] -> id                  by that thread                          (SIDE)
- *          g[RESERVED] -> 0                   in the child of a fork
- *
- * g[RESERVED] of a former life was left by a thread that ended in the middle.
- */
-
-struct haft_side {
-    haft_entries entries;
-    const struct haft__slots *slots; /* the table's */
-    bool is_shared;            /* the table is */
-    haft__atomic_u64 used;           /* entries that are not below were never set */
-    struct haft__reservation memory;
-    size_t value_size;
-    haft_side_end *on_end;
-    void *end_arg;
-    void (*leave)(haft_side *side); /* out of the list */
-    haft__atomic_u64 *list;               /* where the address of the first one is */
-    haft_side *next;
-};
-
-/* A side in no list, for haft_side_open() and its kin: `ids_repeat` if the table has wrap. */
-HAFT_INTERNAL
-haft_status haft__side_open(const struct haft__slots *slots, const haft_side_options *options, size_t size,
-                      bool is_shared, bool ids_repeat, haft_side **side);
-
-/* The list of a table's sides.  Of a shared table, under its lock. */
-HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side);
-HAFT_INTERNAL void haft__sides_remove(haft_side *side);
-
-/* All ids are issued again: each value of a local table's sides ends. */
-HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list);
-
-/* The process has one thread: values that others were setting are not there. */
-HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
-
 /* lib/slots/side.c */
 
 /*
@@ -5169,6 +5215,7 @@ HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
  *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
  *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
  *   ONWARD   how far entries were set
+ *   COUNT    numbers that are given once
  */
 
 /* --- a side comes and goes --- */
@@ -5236,6 +5283,14 @@ static haft__atomic_u64 *haft__entry_of(const haft_side *side, uint64_t index)
     return (haft__atomic_u64 *)(void *)(side->entries.base + index * side->entries.stride);
 }
 
+/* 0 is none's. */
+static uint64_t haft__side_number(void)
+{
+    static haft__atomic_u64 given;
+
+    return haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
+}
+
 static haft_status haft__open_side(const struct haft__slots *slots, const haft_side_options *options,
                              bool is_shared, haft_side **side)
 {
@@ -5245,6 +5300,7 @@ static haft_status haft__open_side(const struct haft__slots *slots, const haft_s
         return HAFT_NO_MEMORY;
     }
     opened->slots = slots;
+    opened->number = is_shared ? 0 : haft__side_number();
     opened->is_shared = is_shared;
     opened->value_size = options->value_size;
     opened->on_end = options->on_end;
@@ -5272,8 +5328,7 @@ haft_status haft__side_open(const struct haft__slots *slots, const haft_side_opt
     return status == HAFT_OK ? haft__open_side(slots, &known, is_shared, side) : status;
 }
 
-/* NULL: there is none. */
-static haft_side *haft__sides_first(const haft__atomic_u64 *list)
+HAFT_INTERNAL haft_side *haft__sides_first(const haft__atomic_u64 *list)
 {
     return (haft_side *)(uintptr_t)haft__load_relaxed(OWN, list);
 }
@@ -5344,16 +5399,26 @@ static uint64_t haft__forget_all(const haft_side *side)
 }
 
 /* Again and again: in one side, on_end may have set values in another. */
-HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list)
+static void haft__forget_each(const haft__atomic_u64 *list, bool with_plain)
 {
     uint64_t ended;
 
     do {
         ended = 0;
         for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
-            ended += haft__forget_all(side);
+            ended += with_plain || side->on_end != NULL ? haft__forget_all(side) : 0;
         }
     } while (ended != 0);
+}
+
+HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list)
+{
+    haft__forget_each(list, true);
+}
+
+HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list)
+{
+    haft__forget_each(list, false);
 }
 
 void haft_side_close(haft_side *side)
@@ -5563,6 +5628,113 @@ uint64_t haft_side_for_each(haft_side *side,
         }
     }
     return calls;
+}
+
+/* lib/slots/side_copy.c */
+
+/*
+ * Copies of sides.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses a local table
+ */
+
+/* Those before it have no values, and may have no memory. */
+static char *haft__first_entry(const haft_side *side)
+{
+    return side->entries.base + HAFT_FIRST_INDEX * side->entries.stride;
+}
+
+/* Of all entries that have had values: that number only grows. */
+static uint64_t haft__bytes_used(const haft_side *side)
+{
+    return (haft__load_relaxed(OWN, &side->used) - HAFT_FIRST_INDEX) * side->entries.stride;
+}
+
+static struct haft__side_copy *haft__copy_side(const haft_side *side, const haft_allocator *heap)
+{
+    const uint64_t bytes = haft__bytes_used(side);
+    struct haft__side_copy *copy =
+        haft__heap_take(heap, sizeof *copy + (size_t)bytes, _Alignof(struct haft__side_copy));
+
+    if (copy != NULL) {
+        *copy = (struct haft__side_copy){.number = side->number, .bytes = bytes};
+        if (bytes != 0) {
+            memcpy(copy + 1, haft__first_entry(side), (size_t)bytes);
+        }
+    }
+    return copy;
+}
+
+HAFT_INTERNAL haft_status haft__sides_copy(const haft__atomic_u64 *list, const haft_allocator *heap,
+                                     struct haft__side_copy **copies)
+{
+    struct haft__side_copy *first = NULL;
+
+    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+        if (side->on_end != NULL) {
+            continue;
+        }
+        struct haft__side_copy *copy = haft__copy_side(side, heap);
+
+        if (copy == NULL) {
+            haft__side_copies_free(heap, first);
+            return HAFT_NO_MEMORY;
+        }
+        copy->next = first;
+        first = copy;
+    }
+    *copies = first;
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void haft__side_copies_free(const haft_allocator *heap, struct haft__side_copy *copies)
+{
+    for (struct haft__side_copy *copy = copies, *next; copy != NULL; copy = next) {
+        next = copy->next;
+        haft__heap_give(heap, copy, sizeof *copy + (size_t)copy->bytes);
+    }
+}
+
+HAFT_INTERNAL uint64_t haft__side_copies_bytes(const struct haft__side_copy *copies)
+{
+    uint64_t bytes = 0;
+
+    for (const struct haft__side_copy *copy = copies; copy != NULL; copy = copy->next) {
+        bytes += sizeof *copy + copy->bytes;
+    }
+    return bytes;
+}
+
+static const struct haft__side_copy *haft__copy_of(const haft_side *side, const struct haft__side_copy *copies)
+{
+    while (copies != NULL && copies->number != side->number) {
+        copies = copies->next;
+    }
+    return copies;
+}
+
+static void haft__become(const haft_side *side, const struct haft__side_copy *copy)
+{
+    const uint64_t haft__own = haft__bytes_used(side);
+    const uint64_t haft__kept = copy != NULL ? copy->bytes : 0;
+
+    assert(haft__kept <= haft__own && "entries that were set once stay");
+    if (haft__kept != 0) {
+        memcpy(haft__first_entry(side), copy + 1, (size_t)haft__kept);
+    }
+    if (haft__own != haft__kept) {
+        memset(haft__first_entry(side) + haft__kept, 0, (size_t)(haft__own - haft__kept));
+    }
+}
+
+HAFT_INTERNAL void haft__sides_become(const haft__atomic_u64 *list, const struct haft__side_copy *copies)
+{
+    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+        if (side->on_end == NULL) {
+            haft__become(side, haft__copy_of(side, copies));
+        }
+    }
 }
 
 /* lib/slots/sites.c */
@@ -6775,10 +6947,10 @@ HAFT_INTERNAL void haft__local_end_image(const haft_local *local);
 HAFT_INTERNAL haft_status haft__local_prepare(haft_local *local, const uint64_t *numbers);
 
 /*
- * The values of the table's sides end, as its ids will be issued again.  HAFT_OK, or HAFT_IN_USE:
+ * The values of the table's sides end by `end`, as its ids will be issued again.  HAFT_OK, or HAFT_IN_USE:
  * on_end has reserved a slot.
  */
-HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local);
+HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local, void (*end)(const haft__atomic_u64 *list));
 
 /* Become the image, which the table is prepared for. */
 HAFT_INTERNAL void haft__local_become(haft_local *local, const struct haft__image *image);
@@ -6826,10 +6998,10 @@ HAFT_INTERNAL haft_status haft__local_check_moment(const haft_local *local)
     return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
 }
 
-HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local)
+HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local, void (*end)(const haft__atomic_u64 *list))
 {
     local->in_callback = true;
-    haft__sides_forget_all(&local->sides);
+    end(&local->sides);
     local->in_callback = false;
     return haft__local_check_moment(local); /* on_end may have reserved a slot */
 }
@@ -8037,7 +8209,7 @@ static haft_status haft__load_local(haft_local *local, haft_file *file)
     if (status == HAFT_OK) {
         status = haft__local_prepare(local, loading.image.numbers);
     }
-    status = status == HAFT_OK ? haft__local_end_values(local) : status;
+    status = status == HAFT_OK ? haft__local_end_values(local, haft__sides_forget_all) : status;
     /* on_end may have inserted. */
     status = status == HAFT_OK ? haft__local_prepare(local, loading.image.numbers) : status;
     if (status == HAFT_OK) {
@@ -8100,11 +8272,17 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     const struct haft__shape shape = haft__local_shape(local);
     haft_status status = haft__check_history(local, history);
 
+    struct haft__side_copy *sides = NULL;
+
+    status = status == HAFT_OK ? haft__sides_copy(&local->sides, &history->heap, &sides) : status;
     if (status == HAFT_OK) {
         const struct haft__image image = haft__local_begin_image(local);
 
-        status = haft__history_take(history, &shape, &image, number);
+        status = haft__history_take(history, &shape, &image, sides, number);
         haft__local_end_image(local);
+    }
+    if (status != HAFT_OK) {
+        haft__side_copies_free(&history->heap, sides);
     }
     return status;
 }
@@ -8131,13 +8309,14 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
     uint64_t serial = 0;
     haft_status status = haft__prepare_rewind(local, history, number, &serial);
 
-    status = status == HAFT_OK ? haft__local_end_values(local) : status;
+    status = status == HAFT_OK ? haft__local_end_values(local, haft__sides_end_all) : status;
     /* on_end may have inserted, and taken snapshots of other tables. */
     status = status == HAFT_OK ? haft__prepare_rewind(local, history, number, &serial) : status;
     if (status == HAFT_OK) {
         const struct haft__image image = haft__history_go(history, number);
 
         haft__local_become(local, &image);
+        haft__sides_become(&local->sides, haft__history_find(history, number)->sides);
     }
     return status;
 }
@@ -9455,7 +9634,7 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
     const struct haft__image image = haft__packed_image(packed);
     const haft_status status = haft__check_history_of(packed, history);
 
-    return status == HAFT_OK ? haft__history_take(history, &shape, &image, number) : status;
+    return status == HAFT_OK ? haft__history_take(history, &shape, &image, NULL, number) : status;
 }
 
 haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint64_t number)
