@@ -646,7 +646,7 @@ Test(local_side, plain_values_go_with_the_snapshots)
     close_store(&store);
 }
 
-/* Ids are issued again: what came after a rewind does not inherit what was there before it. */
+/* Ids are issued again: what came after a rewind does not inherit values from before it. */
 Test(local_side, an_id_that_is_issued_again_has_no_plain_value_of_before)
 {
     struct store store;
