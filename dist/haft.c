@@ -6947,8 +6947,8 @@ HAFT_INTERNAL void haft__local_end_image(const haft_local *local);
 HAFT_INTERNAL haft_status haft__local_prepare(haft_local *local, const uint64_t *numbers);
 
 /*
- * The values of the table's sides end by `end`, as its ids will be issued again.  HAFT_OK, or HAFT_IN_USE:
- * on_end has reserved a slot.
+ * The values of the table's sides end by `end`, as its ids will be issued again.  HAFT_OK, or
+ * HAFT_IN_USE: on_end has reserved a slot.
  */
 HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local, void (*end)(const haft__atomic_u64 *list));
 

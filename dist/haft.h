@@ -3702,7 +3702,7 @@ uint64_t haft_side_sweep(haft_side *side);
  *
  * Sides of a haft_local (haft/side.h).  A side without on_end is part of each snapshot: a rewind
  * makes its values what they were then, and ends all in a side that was opened later.  Values of a
- * side with on_end are no part of the state: a rewind ends them all first, as a load does all values
+ * side with on_end are no part of the state: a rewind ends them all first.  A load ends the values
  * of all sides.  A clone has no sides, a file no values.
  *
  * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
@@ -3718,8 +3718,8 @@ uint64_t haft_side_sweep(haft_side *side);
  * slots are forgotten.
  *
  * Memory.  A history's newest snapshot is as large as all slots ever used, those that a trim has
- * released included; an older one is as large as the blocks that differ from the next.  Each has a
- * copy of its own of sides without on_end, up to the highest entry that was ever set.
+ * released included; an older one is as large as the blocks that differ from the next.  Each also
+ * has a whole copy of the sides without on_end, up to the highest entry that was ever set.
  * A table that goes to a state with fewer slots keeps its pages: haft_local_stats counts the slots
  * that the state has, and haft_local_trim() releases the others only once they were used again.
  *
