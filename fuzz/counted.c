@@ -213,7 +213,7 @@ static haft_status check_diagnosis(haft_id id)
     must(status == expected || is_in_doubt ||
              (slot != NULL && (slot->life == ENDING || slot->life == OVER)),
          "a diagnosis");
-    must((status == HAFT_OK) == (slot != NULL && slot->life == ALIVE), "who is live");
+    must((status == HAFT_OK) == (slot != NULL && slot->life == ALIVE), "whether an id is live");
     must(haft_counted_is_live(world.table, id) == (status == HAFT_OK), "is_live");
     return status;
 }
@@ -312,7 +312,7 @@ static void acquire(void)
     const void *object = draw(2) == 0 ? haft_counted_acquire(world.table, id)
                                       : haft_counted_require(world.table, id);
 
-    must((object != NULL) == (slot != NULL && slot->life == ALIVE), "who is acquired");
+    must((object != NULL) == (slot != NULL && slot->life == ALIVE), "which ids are acquired");
     must(object == NULL || *said == HAFT_OK, "on_bad_access of a live id");
     if (object != NULL) {
         must((uintptr_t)object % 8 == 0, "an object's alignment");
@@ -327,7 +327,7 @@ static void again(void)
     struct slot *slot = latest(id);
     const bool is_held = slot != NULL && slot->holders != 0;
 
-    must(haft_counted_again(world.table, id) == is_held, "who may hold again");
+    must(haft_counted_again(world.table, id) == is_held, "which holds are repeated");
     if (is_held) {
         slot->holders++;
     }
@@ -343,7 +343,7 @@ static void release(void)
         end(slot);
     }
     must(haft_counted_release(world.table, id) == (is_held ? HAFT_OK : HAFT_NOT_HELD),
-         "who is released");
+         "which holds are released");
 }
 
 static void free_it(haft_id id)
@@ -357,7 +357,7 @@ static void free_it(haft_id id)
     } else if (is_live) {
         end(slot);
     }
-    must(haft_counted_free(world.table, id) == otherwise, "who is freed");
+    must(haft_counted_free(world.table, id) == otherwise, "which ids are freed");
 }
 
 static void take(void)
@@ -370,7 +370,7 @@ static void take(void)
                                  : slot->holders != 0 ? HAFT_IN_USE
                                                       : HAFT_OK;
 
-    must(haft_counted_take(world.table, id, words) == expected, "who is taken out");
+    must(haft_counted_take(world.table, id, words) == expected, "which objects are taken out");
     if (expected == HAFT_OK) {
         check_words(slot, words);
         die(slot);
@@ -388,7 +388,7 @@ static void copy(void)
         return;
     }
     is_copied = haft_counted_copy(world.table, id, words);
-    must(is_copied == (slot != NULL && slot->life == ALIVE), "who is copied");
+    must(is_copied == (slot != NULL && slot->life == ALIVE), "which ids are copied");
     if (is_copied) {
         check_words(slot, words);
     }
@@ -402,7 +402,8 @@ static void walk(void)
     void *object;
 
     while (haft_counted_cursor_next(world.table, &cursor, &id, &object)) {
-        must(latest(id) != NULL && latest(id)->life == ALIVE, "a walk visits who is not live");
+        must(latest(id) != NULL && latest(id)->life == ALIVE,
+             "a walk visits an object that is not live");
         check_words(latest(id), object);
         must(haft_counted_release(world.table, id) == HAFT_OK, "a walk holds");
         found++;
