@@ -36,7 +36,7 @@ struct profile {
     enum count met; /* what a run must meet, beside objects freed while they are held */
 };
 
-#define PROFILES 20
+#define PROFILES 18
 #define MOST_TABLES 8
 
 extern const struct profile profiles[PROFILES];
