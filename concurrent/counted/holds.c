@@ -33,21 +33,36 @@ void *haft_counted_acquire(haft_counted *table, haft_id id)
     return counted_object(at);
 }
 
+/* The object after all, if it was published since; else the id is reported. */
+static void *require_again(haft_counted *table, haft_id id) __attribute__((noinline));
+static void *require_again(haft_counted *table, haft_id id)
+{
+    haft_status status = haft_counted_diagnose(table, id);
+
+    if (status == HAFT_OK) {
+        void *object = haft_counted_acquire(table, id);
+
+        if (object != NULL) {
+            return object;
+        }
+        status = haft_counted_diagnose(table, id); /* it was live, and is no more; or has no room */
+    }
+    const haft_bad_access access = {
+        .table = table->name,
+        .layout = table->format.layout,
+        .id = id,
+        .status = status,
+    };
+
+    bad_access_report(&access, table->on_bad_access, table->bad_access_arg);
+    return NULL;
+}
+
 void *haft_counted_require(haft_counted *table, haft_id id)
 {
     void *object = haft_counted_acquire(table, id);
 
-    if (__builtin_expect(object == NULL, 0)) {
-        const haft_bad_access access = {
-            .table = table->name,
-            .layout = table->format.layout,
-            .id = id,
-            .status = haft_counted_diagnose(table, id),
-        };
-
-        bad_access_report(&access, table->on_bad_access, table->bad_access_arg);
-    }
-    return object;
+    return __builtin_expect(object != NULL, 1) ? object : require_again(table, id);
 }
 
 /* Whether the word is that of an object with this id that is held. */

@@ -126,6 +126,14 @@ void haft_counted_abort(haft_counted *table, haft_id id)
 
 /* --- the way out --- */
 
+/* The answer to a call that found that `id` was not live. */
+static haft_status refuse_counted(const haft_counted *table, haft_id id)
+{
+    const haft_status status = haft_counted_diagnose(table, id);
+
+    return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
+}
+
 /* End an object: apart, so that the common way stays short. */
 static haft_status free_any(haft_counted *table, haft_id id) __attribute__((noinline));
 static haft_status free_any(haft_counted *table, haft_id id)
@@ -133,13 +141,13 @@ static haft_status free_any(haft_counted *table, haft_id id)
     atomic_u64 *at = counted_find(table, id);
 
     if (at == NULL) {
-        return haft_counted_diagnose(table, id);
+        return refuse_counted(table, id);
     }
     for (;;) {
         const uint64_t word = load_relaxed(RETRY, at);
 
         if (!counted_fits(table, word, id, COUNTED_LIVE)) {
-            return haft_counted_diagnose(table, id);
+            return refuse_counted(table, id);
         }
         if (counted_low(word) == 0) {
             /* Weakened, on_destroy could run before a holder's last use. */
@@ -205,12 +213,12 @@ haft_status haft_counted_take(haft_counted *table, haft_id id, void *object)
     uint64_t word;
 
     if (at == NULL) {
-        return haft_counted_diagnose(table, id);
+        return refuse_counted(table, id);
     }
     do {
         word = load_relaxed(RETRY, at);
         if (!counted_fits(table, word, id, COUNTED_LIVE)) {
-            return haft_counted_diagnose(table, id);
+            return refuse_counted(table, id);
         }
         if (counted_low(word) != 0) {
             return HAFT_IN_USE;

@@ -57,15 +57,17 @@ static bool take_all_back(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
     const uint64_t requested = domain_requested(domain);
+    struct reclaim_call call;
     struct batch *batch;
 
-    bool found = gather_all_lists(worker);
+    reclaim_begin(&call, worker);
+    bool found = gather_all_lists(worker, &call);
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {
         const uint64_t ticket = load_relaxed(OWN, &batch->ticket);
 
         domain_wait_for(domain, ticket < requested ? ticket : requested);
-        reclaim_batch(worker, batch);
+        reclaim_batch(worker, &call, batch);
         found = true;
     }
     return found;

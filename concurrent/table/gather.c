@@ -6,7 +6,6 @@
  */
 #include "concurrent/table/gather.h"
 #include "concurrent/batches/tuning.h"
-#include "concurrent/clock/tickets.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/shelf.h"
@@ -64,7 +63,7 @@ struct batch *gather_unpinned(haft_worker *worker)
     return take_list(worker, LIST_UNPINNED);
 }
 
-void gather_lists(haft_worker *worker)
+void gather_lists(haft_worker *worker, struct reclaim_call *call)
 {
     struct batch *batch;
 
@@ -75,18 +74,18 @@ void gather_lists(haft_worker *worker)
     }
     /* Each may unpin the next one of a chain. */
     for (int i = 0; i < UNPINNED_MOST && (batch = gather_unpinned(worker)) != NULL; i++) {
-        reclaim_batch(worker, batch);
+        reclaim_batch(worker, call, batch);
     }
 }
 
-bool gather_all_lists(haft_worker *worker)
+bool gather_all_lists(haft_worker *worker, struct reclaim_call *call)
 {
     /* Slots of a chain come one at a time. */
     const uint64_t most = most_slots(worker->table);
     uint64_t looks = 0;
 
     while (looks < most && lists_have_slots(worker->table)) {
-        gather_lists(worker);
+        gather_lists(worker, call);
         looks++;
     }
     return looks != 0;
@@ -94,11 +93,12 @@ bool gather_all_lists(haft_worker *worker)
 
 void gather_all_due(haft_worker *worker)
 {
-    const uint64_t done = domain_done(worker->table->domain);
+    struct reclaim_call call;
     struct batch *batch;
 
-    gather_all_lists(worker);
-    while ((batch = shelf_find_due(worker, done)) != NULL) {
-        reclaim_batch(worker, batch);
+    reclaim_begin(&call, worker);
+    gather_all_lists(worker, &call);
+    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
+        reclaim_batch(worker, &call, batch);
     }
 }
