@@ -7,6 +7,7 @@
 
 struct search {
     const struct linear_history *history;
+    linear_model *allows;
     uint64_t all;           /* a bit for each operation */
     uint64_t tried[PLACES]; /* sets of operations; 0: none here */
     uint32_t tried_count;
@@ -210,21 +211,28 @@ static bool can_go_on(struct search *search, uint64_t set)
     }
     for (uint32_t i = 0; i < history->count; i++) {
         if ((set & bit(i)) == 0 && may_be_next(history, set, i) &&
-            allows(history, set, &history->operations[i]) && can_go_on(search, set | bit(i))) {
+            search->allows(history, set, &history->operations[i]) &&
+            can_go_on(search, set | bit(i))) {
             return true;
         }
     }
     return false;
 }
 
-bool linear_is_linearizable(const struct linear_history *history)
+bool linear_is_allowed(const struct linear_history *history, linear_model *model)
 {
     static struct search search;
 
     memset(&search, 0, sizeof search);
     search.history = history;
+    search.allows = model;
     search.all = bit(history->count) - 1;
     return can_go_on(&search, 0);
+}
+
+bool linear_is_linearizable(const struct linear_history *history)
+{
+    return linear_is_allowed(history, allows);
 }
 
 uint32_t linear_overlaps(const struct linear_history *history)
@@ -257,9 +265,13 @@ static int by_call(const void *a, const void *b)
 
 static void print_answer(FILE *file, const struct linear_operation *operation)
 {
-    if (operation->kind == LINEAR_RESOLVE || operation->kind == LINEAR_IS_LIVE ||
-        operation->kind == LINEAR_PIN) {
-        fprintf(file, "%s", operation->found ? "found" : "not live");
+    static const bool looks[] = {
+        [LINEAR_RESOLVE] = true, [LINEAR_IS_LIVE] = true, [LINEAR_PIN] = true,
+        [LINEAR_ACQUIRE] = true, [LINEAR_AGAIN] = true,   [LINEAR_COPY] = true,
+        [LINEAR_TAKE] = false};
+
+    if (looks[operation->kind]) {
+        fprintf(file, "%s", operation->found ? "found" : "not found");
     } else {
         fprintf(file, "%s", haft_status_name(operation->status));
     }
@@ -271,7 +283,8 @@ static void print_answer(FILE *file, const struct linear_operation *operation)
 
 void linear_print(FILE *file, const struct linear_history *history)
 {
-    static const char *const names[] = {"insert", "free", "resolve", "is_live", "pin", "unpin"};
+    static const char *const names[] = {"insert",  "free",  "resolve", "is_live", "pin", "unpin",
+                                        "acquire", "again", "release", "copy",    "take"};
     struct linear_history sorted = *history;
 
     qsort(sorted.operations, sorted.count, sizeof sorted.operations[0], by_call);

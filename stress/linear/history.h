@@ -18,6 +18,8 @@
  *   resolve, is_live, pin
  *             found: the id is live, and its object is the inserted one; not found: it is not live
  *   unpin     HAFT_OK: the id's object has a pin; HAFT_NOT_PINNED: it has none
+ *
+ * What a counted table allows is in counted.h.
  */
 #ifndef HAFT_STRESS_LINEAR_HISTORY_H
 #define HAFT_STRESS_LINEAR_HISTORY_H
@@ -33,7 +35,12 @@ enum linear_kind {
     LINEAR_RESOLVE,
     LINEAR_IS_LIVE,
     LINEAR_PIN,
-    LINEAR_UNPIN
+    LINEAR_UNPIN,
+    LINEAR_ACQUIRE, /* these of counted tables alone */
+    LINEAR_AGAIN,
+    LINEAR_RELEASE,
+    LINEAR_COPY,
+    LINEAR_TAKE
 };
 
 struct linear_operation {
@@ -57,6 +64,13 @@ struct linear_history {
 };
 
 bool linear_is_linearizable(const struct linear_history *history);
+
+/* Whether a table of one thread, after the operations of `set`, a bit each, answers so. */
+typedef bool linear_model(const struct linear_history *history, uint64_t set,
+                          const struct linear_operation *operation);
+
+/* The same for a table of another kind. */
+bool linear_is_allowed(const struct linear_history *history, linear_model *model);
 
 /* Pairs of operations of two threads on one slot, at once. */
 uint32_t linear_overlaps(const struct linear_history *history);
