@@ -11682,21 +11682,36 @@ void *haft_counted_acquire(haft_counted *table, haft_id id)
     return haft__counted_object(at);
 }
 
+/* The object after all, if it was published since; else the id is reported. */
+static void *haft__require_again(haft_counted *table, haft_id id) __attribute__((noinline));
+static void *haft__require_again(haft_counted *table, haft_id id)
+{
+    haft_status status = haft_counted_diagnose(table, id);
+
+    if (status == HAFT_OK) {
+        void *haft__object = haft_counted_acquire(table, id);
+
+        if (haft__object != NULL) {
+            return haft__object;
+        }
+        status = haft_counted_diagnose(table, id); /* it was live, and is no more; or has no room */
+    }
+    const haft_bad_access access = {
+        .table = table->name,
+        .layout = table->format.layout,
+        .id = id,
+        .status = status,
+    };
+
+    haft__bad_access_report(&access, table->on_bad_access, table->bad_access_arg);
+    return NULL;
+}
+
 void *haft_counted_require(haft_counted *table, haft_id id)
 {
     void *haft__object = haft_counted_acquire(table, id);
 
-    if (__builtin_expect(haft__object == NULL, 0)) {
-        const haft_bad_access access = {
-            .table = table->name,
-            .layout = table->format.layout,
-            .id = id,
-            .status = haft_counted_diagnose(table, id),
-        };
-
-        haft__bad_access_report(&access, table->on_bad_access, table->bad_access_arg);
-    }
-    return haft__object;
+    return __builtin_expect(haft__object != NULL, 1) ? haft__object : haft__require_again(table, id);
 }
 
 /* Whether the word is that of an object with this id that is held. */
@@ -12040,6 +12055,14 @@ void haft_counted_abort(haft_counted *table, haft_id id)
 
 /* --- the way out --- */
 
+/* The answer to a call that found that `id` was not live. */
+static haft_status haft__refuse_counted(const haft_counted *table, haft_id id)
+{
+    const haft_status status = haft_counted_diagnose(table, id);
+
+    return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
+}
+
 /* End an object: apart, so that the common way stays short. */
 static haft_status haft__free_any(haft_counted *table, haft_id id) __attribute__((noinline));
 static haft_status haft__free_any(haft_counted *table, haft_id id)
@@ -12047,13 +12070,13 @@ static haft_status haft__free_any(haft_counted *table, haft_id id)
     haft__atomic_u64 *at = haft__counted_find(table, id);
 
     if (at == NULL) {
-        return haft_counted_diagnose(table, id);
+        return haft__refuse_counted(table, id);
     }
     for (;;) {
         const uint64_t word = haft__load_relaxed(RETRY, at);
 
         if (!haft__counted_fits(table, word, id, haft__COUNTED_LIVE)) {
-            return haft_counted_diagnose(table, id);
+            return haft__refuse_counted(table, id);
         }
         if (haft__counted_low(word) == 0) {
             /* Weakened, on_destroy could run before a holder's last use. */
@@ -12119,12 +12142,12 @@ haft_status haft_counted_take(haft_counted *table, haft_id id, void *haft__objec
     uint64_t word;
 
     if (at == NULL) {
-        return haft_counted_diagnose(table, id);
+        return haft__refuse_counted(table, id);
     }
     do {
         word = haft__load_relaxed(RETRY, at);
         if (!haft__counted_fits(table, word, id, haft__COUNTED_LIVE)) {
-            return haft_counted_diagnose(table, id);
+            return haft__refuse_counted(table, id);
         }
         if (haft__counted_low(word) != 0) {
             return HAFT_IN_USE;
