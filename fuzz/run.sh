@@ -15,6 +15,7 @@ libraries=(-lurcu-memb -lpthread)
 case $target in
     operations)
         sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,sides}.c) ;;
+    counted) sources=(fuzz/counted.c) ;;
     exact) sources=(fuzz/exact.c fuzz/exact_subject.c) ;;
     recording) sources=(fuzz/recording.c fuzz/recording_world.c) ;;
     ids) sources=(fuzz/ids.c fuzz/ids_tables.c) ;;
@@ -28,7 +29,7 @@ case $target in
         packages=(zlib)
         ;;
     *)
-        echo "fuzz/run.sh: no target '$target'; there are: operations, exact, ids, options, recording, saved, trace" >&2
+        echo "fuzz/run.sh: no target '$target'; there are: operations, counted, exact, ids, options, recording, saved, trace" >&2
         exit 2
         ;;
 esac

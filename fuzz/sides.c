@@ -22,14 +22,22 @@ struct side {
     haft_side *side; /* NULL: none is open */
     size_t size;     /* of a value */
     bool has_end;
-    uint64_t ends; /* values that have ended, as far as is known */
+    uint64_t ends;  /* values that have ended */
+    uint64_t opens; /* how often one was opened in this place */
     struct value values[MOST_SLOTS];
+};
+
+/* What a snapshot keeps: of a side, if the same one is open, and has no on_end. */
+struct kept {
+    struct model model;
+    uint64_t opens[MOST_SIDES]; /* 0: none was open */
+    struct value values[MOST_SIDES][MOST_SLOTS];
 };
 
 struct sides {
     struct side all[MOST_SIDES];
     haft_history *history;
-    struct model kept[MOST_KEPT]; /* of snapshot n, in place n % MOST_KEPT */
+    struct kept kept[MOST_KEPT]; /* of snapshot n, in place n % MOST_KEPT */
     uint64_t rewinds;
     bool is_rewinding;
 };
@@ -62,21 +70,11 @@ static void forget_value(struct side *side, struct value *value)
     side->ends++;
 }
 
-/* While the table is rewound, values without on_end have ended or will. */
-static bool may_have_ended(const struct side *side)
-{
-    return !side->has_end && side->play->sides->is_rewinding;
-}
-
 static void check_value(struct side *side, haft_id id)
 {
     struct value *value = value_of(side, id);
     const void *found = haft_side_get(haft_side_entries(side->side), id);
 
-    if (found == NULL && value != NULL && may_have_ended(side)) {
-        forget_value(side, value);
-        return;
-    }
     if ((found != NULL) != (value != NULL && !value->is_ending)) {
         differ("id %llx has %s value", (unsigned long long)id.bits, found != NULL ? "a" : "no");
     }
@@ -124,6 +122,7 @@ static void open_side(struct play *play)
          has_end ? ", on_end" : "");
     side->play = play;
     side->size = options.value_size;
+    side->opens++;
     side->has_end = has_end;
     haft_side *opened = NULL;
 
@@ -281,8 +280,7 @@ static bool visit_value(haft_id id, void *object, void *bytes, void *arg)
         const struct value *passed = &side->values[tour->next];
 
         must_be(passed->id == 0 || passed->is_ending ||
-                    !model_is_live(&side->play->model, (haft_id){passed->id}) ||
-                    may_have_ended(side),
+                    !model_is_live(&side->play->model, (haft_id){passed->id}),
                 "a walk leaves no value out");
     }
     tour->next++;
@@ -341,6 +339,17 @@ static haft_status check_moment(const struct play *play)
                : HAFT_OK;
 }
 
+static void keep(struct play *play, struct kept *kept)
+{
+    kept->model = play->model;
+    for (int i = 0; i < MOST_SIDES; i++) {
+        const struct side *side = &play->sides->all[i];
+
+        kept->opens[i] = side->side != NULL && !side->has_end ? side->opens : 0;
+        memcpy(kept->values[i], side->values, sizeof side->values);
+    }
+}
+
 static void snapshot(struct play *play)
 {
     struct sides *sides = play->sides;
@@ -354,34 +363,40 @@ static void snapshot(struct play *play)
     must_answer(haft_local_snapshot(play->local, sides->history, &number), expected, "snapshot");
     tell(play, "snapshot %llu", (unsigned long long)number);
     if (expected == HAFT_OK) {
-        sides->kept[number % MOST_KEPT] = play->model;
+        keep(play, &sides->kept[number % MOST_KEPT]);
     }
 }
 
-/* All values end, those that are set meanwhile too. */
-static void end_all_values(struct play *play)
+/* All values with on_end have ended, those that were set meanwhile too. */
+static void check_ends(const struct play *play)
 {
     for (int i = 0; i < MOST_SIDES; i++) {
-        for (uint64_t at = 0; at < MOST_SLOTS; at++) {
-            struct value *value = &play->sides->all[i].values[at];
+        const struct side *side = &play->sides->all[i];
 
-            must_be(value->id == 0 || value->is_ending || !play->sides->all[i].has_end,
-                    "a rewind ends all values");
-            if (!value->is_ending) {
-                *value = (struct value){0};
-            }
+        for (uint64_t at = 0; at < MOST_SLOTS; at++) {
+            must_be(!side->has_end || side->values[at].id == 0 || side->values[at].is_ending,
+                    "a rewind ends all values with on_end");
         }
     }
 }
 
-static void become(struct play *play, const struct model *kept)
+static void become(struct play *play, const struct kept *kept)
 {
     struct model *model = &play->model;
     const uint64_t next_value = model->next_value;
 
-    *model = *kept;
+    *model = kept->model;
     model->next_value = next_value;
     play->sides->rewinds++;
+    for (int i = 0; i < MOST_SIDES; i++) {
+        struct side *side = &play->sides->all[i];
+
+        if (side->side != NULL && !side->has_end && kept->opens[i] == side->opens) {
+            memcpy(side->values, kept->values[i], sizeof side->values);
+        } else if (!side->has_end) {
+            memset(side->values, 0, sizeof side->values);
+        }
+    }
 }
 
 static void go_back(struct play *play)
@@ -403,7 +418,7 @@ static void go_back(struct play *play)
 
     sides->is_rewinding = outer;
     if (expected == HAFT_OK) {
-        end_all_values(play);
+        check_ends(play);
     }
     if (expected == HAFT_OK && check_moment(play) == HAFT_IN_USE) {
         expected = HAFT_IN_USE; /* on_end has reserved a slot */

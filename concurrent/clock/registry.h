@@ -2,8 +2,8 @@
  * concurrent/clock/registry.h - the domains that are open in this process, newest first.
  *
  * The list is under a lock.  Opening and closing a domain, a table, a side or an implicit worker,
- * writing an export and a fork take it; a take-back that serves another table tries to: while a
- * thread has it, none of these comes or goes.  That thread may take it again.
+ * writing an export and a fork take it: while a thread has it, none of these comes or goes.  That
+ * thread may take it again.
  */
 #ifndef HAFT_CONCURRENT_REGISTRY_H
 #define HAFT_CONCURRENT_REGISTRY_H

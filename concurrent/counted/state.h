@@ -57,9 +57,9 @@ struct haft_counted {
     uint64_t capacity;
     struct word_format format;
     struct reservation memory; /* the block and the slots */
-    haft_allocator heap; /* for this struct and a small block */
-    bool is_given;       /* in the program's memory */
-    const char *name;    /* behind this struct */
+    haft_allocator heap;       /* for this struct and a small block */
+    bool is_given;             /* in the program's memory */
+    const char *name;          /* behind this struct */
     haft_on_bad_access *on_bad_access;
     void *bad_access_arg;
 

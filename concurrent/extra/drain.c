@@ -57,17 +57,15 @@ static bool take_all_back(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
     const uint64_t requested = domain_requested(domain);
-    struct reclaim_call call;
     struct batch *batch;
 
-    reclaim_begin(&call, worker);
-    bool found = gather_all_lists(worker, &call);
+    bool found = gather_all_lists(worker);
 
     while ((batch = shelf_take_waiting(worker)) != NULL) {
         const uint64_t ticket = load_relaxed(OWN, &batch->ticket);
 
         domain_wait_for(domain, ticket < requested ? ticket : requested);
-        reclaim_batch(worker, &call, batch);
+        reclaim_batch(worker, batch);
         found = true;
     }
     return found;

@@ -13,13 +13,6 @@
 /* A closed worker, or a new one; NULL: no memory. */
 haft_worker *worker_borrow(haft_table *table);
 
-/*
- * A closed worker of the table with this number; NULL also if that table is closed, or another
- * thread has the registry's lock, for which calls that free and insert may not wait.  None is made:
- * the program's allocator may take any lock, and that of the registry is held here.
- */
-haft_worker *worker_borrow_closed(uint64_t number);
-
 /* Return it, with nothing in hand. */
 void worker_return(haft_worker *worker);
 

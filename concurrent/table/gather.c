@@ -6,6 +6,7 @@
  */
 #include "concurrent/table/gather.h"
 #include "concurrent/batches/tuning.h"
+#include "concurrent/clock/tickets.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/shelf.h"
@@ -63,7 +64,7 @@ struct batch *gather_unpinned(haft_worker *worker)
     return take_list(worker, LIST_UNPINNED);
 }
 
-void gather_lists(haft_worker *worker, struct reclaim_call *call)
+void gather_lists(haft_worker *worker)
 {
     struct batch *batch;
 
@@ -74,18 +75,18 @@ void gather_lists(haft_worker *worker, struct reclaim_call *call)
     }
     /* Each may unpin the next one of a chain. */
     for (int i = 0; i < UNPINNED_MOST && (batch = gather_unpinned(worker)) != NULL; i++) {
-        reclaim_batch(worker, call, batch);
+        reclaim_batch(worker, batch);
     }
 }
 
-bool gather_all_lists(haft_worker *worker, struct reclaim_call *call)
+bool gather_all_lists(haft_worker *worker)
 {
     /* Slots of a chain come one at a time. */
     const uint64_t most = most_slots(worker->table);
     uint64_t looks = 0;
 
     while (looks < most && lists_have_slots(worker->table)) {
-        gather_lists(worker, call);
+        gather_lists(worker);
         looks++;
     }
     return looks != 0;
@@ -93,12 +94,11 @@ bool gather_all_lists(haft_worker *worker, struct reclaim_call *call)
 
 void gather_all_due(haft_worker *worker)
 {
-    struct reclaim_call call;
+    const uint64_t done = domain_done(worker->table->domain);
     struct batch *batch;
 
-    reclaim_begin(&call, worker);
-    gather_all_lists(worker, &call);
-    while ((batch = shelf_find_due(worker, call.done)) != NULL) {
-        reclaim_batch(worker, &call, batch);
+    gather_all_lists(worker);
+    while ((batch = shelf_find_due(worker, done)) != NULL) {
+        reclaim_batch(worker, batch);
     }
 }

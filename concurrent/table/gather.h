@@ -21,13 +21,13 @@ struct batch *gather_unpinned(haft_worker *worker);
  * Collect from all lists; aborted slots are ready for any worker then, unpinned ones taken back.
  * This and what follows: outside callbacks.
  */
-void gather_lists(haft_worker *worker, struct reclaim_call *call);
+void gather_lists(haft_worker *worker);
 
 /*
  * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
  * may go on filling them.  True: they had slots.
  */
-bool gather_all_lists(haft_worker *worker, struct reclaim_call *call);
+bool gather_all_lists(haft_worker *worker);
 
 /* gather_all_lists(), then take back all batches that were due when it began. */
 void gather_all_due(haft_worker *worker);

@@ -12,8 +12,6 @@
  */
 #include "concurrent/table/reclaim.h"
 #include "concurrent/clock/callback.h"
-#include "concurrent/clock/tickets.h"
-#include "concurrent/table/borrow.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
 #include "lib/base/os.h"
@@ -24,7 +22,6 @@
 static _Thread_local struct taking {
     const haft_table *table; /* NULL: nothing */
     struct batch *destination;
-    struct reclaim_call *call;
 } taking;
 
 /* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
@@ -103,12 +100,12 @@ void reclaim_quietly(haft_worker *worker, struct batch *batch)
 }
 
 /* Cancellation is off for the batch: for each object it would cost as much as the object. */
-static void call_back_for(haft_worker *worker, struct reclaim_call *call, struct batch *source)
+static void call_back_for(haft_worker *worker, struct batch *source)
 {
     struct batch *destination = shelf_empty_batch(worker);
     const int cancel = os_cancel_off();
 
-    taking = (struct taking){worker->table, destination, call};
+    taking = (struct taking){worker->table, destination};
     for (uint32_t i = 0; i < source->count; i++) {
         if (sift(worker, source->indices[i])) {
             destination->indices[destination->count++] = source->indices[i];
@@ -121,90 +118,17 @@ static void call_back_for(haft_worker *worker, struct reclaim_call *call, struct
     shelf_ready(worker, destination);
 }
 
-static void take_back(haft_worker *worker, struct reclaim_call *call, struct batch *source)
+void reclaim_batch(haft_worker *worker, struct batch *source)
 {
     if (worker->table->on_reclaim != NULL) {
-        call_back_for(worker, call, source);
+        call_back_for(worker, source);
     } else {
         reclaim_quietly(worker, source);
         shelf_ready(worker, source);
     }
 }
 
-static void take_due_batch(haft_worker *worker, struct reclaim_call *call)
-{
-    struct batch *batch = shelf_find_due(worker, domain_done(worker->table->domain));
-
-    if (batch != NULL) {
-        take_back(worker, call, batch);
-    }
-}
-
-static void serve(struct reclaim_call *call, const struct refusal *refusal)
-{
-    if (refusal->worker != NULL) {
-        take_due_batch(refusal->worker, call);
-        return;
-    }
-    haft_worker *worker = worker_borrow_closed(refusal->table);
-
-    if (worker != NULL) {
-        take_due_batch(worker, call);
-        worker_return(worker);
-    }
-}
-
-void reclaim_begin(struct reclaim_call *call, const haft_worker *worker)
-{
-    call->done = domain_done(worker->table->domain);
-    call->refused = 0;
-}
-
-/* Serves each table once: callbacks that run for one may be refused by another, served or not. */
-void reclaim_batch(haft_worker *worker, struct reclaim_call *call, struct batch *source)
-{
-    take_back(worker, call, source);
-    for (unsigned i = 0; i < call->refused; i++) {
-        struct refusal *refusal = &call->refusals[i];
-
-        if (refusal->is_open) {
-            refusal->is_open = false;
-            serve(call, refusal);
-        }
-    }
-}
-
 struct batch *reclaim_destination(const haft_table *table)
 {
     return taking.table == table && taking.destination->count != 0 ? taking.destination : NULL;
-}
-
-/* The call's refusal by this table, or a new one; NULL: no room. */
-static struct refusal *refusal_by(struct reclaim_call *call, const haft_table *table,
-                                  haft_worker *worker)
-{
-    for (unsigned i = 0; i < call->refused; i++) {
-        if (call->refusals[i].table == table->number) {
-            return &call->refusals[i];
-        }
-    }
-    if (call->refused == REFUSALS_MOST) {
-        return NULL;
-    }
-    struct refusal *added = &call->refusals[call->refused++];
-
-    *added = (struct refusal){table->number, worker, false};
-    return added;
-}
-
-void reclaim_later(const haft_table *table, haft_worker *worker)
-{
-    if (taking.table == NULL) {
-        return; /* a callback outside: by the next take-back its worker may be closed */
-    }
-    struct refusal *refusal = refusal_by(taking.call, table, worker);
-
-    if (refusal != NULL) {
-        refusal->is_open = true;
-    }
 }

@@ -157,9 +157,6 @@ struct suppliers {
 
     /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
     void (*take_back)(haft_worker *worker, struct search *search);
-
-    /* supply_shortage(). */
-    haft_status (*shortage)(haft_worker *worker, haft_status fresh);
 };
 
 struct haft_table {

@@ -21,19 +21,16 @@
  * Edges in this file.
  *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
  *            drew them no longer asks for them
- *   HINT     shortage: other workers hand on their slots sooner or later
  */
 #include "concurrent/table/suppliers.h"
 #include "concurrent/batches/batch.h"
 #include "concurrent/batches/tuning.h"
 #include "concurrent/clock/callback.h"
-#include "concurrent/clock/domain.h"
-#include "concurrent/clock/stall.h"
+#include "concurrent/clock/tickets.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/gather.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/legacy.h"
-#include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/stats.h"
@@ -99,14 +96,14 @@ static bool steal_ready(haft_worker *worker, struct search *search)
 
 /* --- batches that are due --- */
 
-/* The call that takes back for this search; it begins when it is first asked for. */
-static struct reclaim_call *call_of(haft_worker *worker, struct search *search)
+/* The search takes back what is due when it first asks. */
+static uint64_t done_of(haft_worker *worker, struct search *search)
 {
     if (!search->has_begun) {
-        reclaim_begin(&search->call, worker);
+        search->done = domain_done(worker->table->domain);
         search->has_begun = true;
     }
-    return &search->call;
+    return search->done;
 }
 
 /* A batch that is due, with a ticket up to `done`; NULL: none. */
@@ -125,7 +122,7 @@ static bool use_quietly(haft_worker *worker, struct batch *batch)
 /* Due batches until one of them has slots. */
 static bool use_first_due(haft_worker *worker, struct search *search, due_taker *take)
 {
-    const uint64_t done = call_of(worker, search)->done;
+    const uint64_t done = done_of(worker, search);
     struct batch *batch;
 
     while ((batch = take(worker, done)) != NULL) {
@@ -150,7 +147,7 @@ static bool steal_due(haft_worker *worker, struct search *search)
 
 static void take_back_due(haft_worker *worker, struct search *search)
 {
-    reclaim_batch(worker, call_of(worker, search), search->due);
+    reclaim_batch(worker, search->due);
 }
 
 /* The round ends with this batch, to be taken back; false: NULL. */
@@ -162,7 +159,7 @@ static bool take_out(struct search *search, struct batch *batch)
 
 static bool take_first_due_out(haft_worker *worker, struct search *search, due_taker *take)
 {
-    return !callback_is_running() && take_out(search, take(worker, call_of(worker, search)->done));
+    return !callback_is_running() && take_out(search, take(worker, done_of(worker, search)));
 }
 
 static bool take_due_out(haft_worker *worker, struct search *search)
@@ -257,29 +254,7 @@ static bool use_bounded(haft_worker *worker, struct search *search)
     return fill_from(worker, first, drawn);
 }
 
-/* --- which of them a table has, and what it does when it has no slot --- */
-
-static haft_status shortage(haft_worker *worker, haft_status fresh)
-{
-    haft_table *table = worker->table;
-
-    retire_open(worker);
-    fetch_add_relaxed(HINT, &table->shortage, 1);
-    domain_hurry(table->domain);
-    domain_notice_stall(table->domain);
-    return stats_shortage(table, worker, fresh);
-}
-
-/* Tables with on_reclaim: a search inside a callback is served after the batch taken back. */
-static haft_status shortage_with_on_reclaim(haft_worker *worker, haft_status fresh)
-{
-    const haft_status status = shortage(worker, fresh);
-
-    if (callback_is_running()) {
-        reclaim_later(worker->table, worker_state(worker) == WORKER_OPEN ? worker : NULL);
-    }
-    return status;
-}
+/* --- which of them a table has --- */
 
 void suppliers_choose(haft_table *table)
 {
@@ -304,6 +279,5 @@ void suppliers_choose(haft_table *table)
     *next++ = calls_back ? steal_due_out : steal_due;
     assert(next <= suppliers->in_order + SUPPLIERS_MOST);
     *next = NULL;
-    suppliers->shortage = calls_back ? shortage_with_on_reclaim : shortage;
     suppliers->take_back = calls_back ? take_back_due : NULL;
 }

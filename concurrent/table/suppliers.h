@@ -8,11 +8,11 @@
 
 /* A search, and what its suppliers answer besides slots. */
 struct search {
-    struct batch *due;        /* taken out, to be taken back before the next round; NULL: none */
-    haft_status status;       /* why there are no fresh slots */
-    bool has_begun;           /* `call` has begun */
-    unsigned unpinned;        /* batches of unpinned slots taken out */
-    struct reclaim_call call; /* takes back batches that were due when a supplier first asked */
+    struct batch *due;  /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status; /* why there are no fresh slots */
+    bool has_begun;     /* a supplier has asked for due batches */
+    unsigned unpinned;  /* batches of unpinned slots taken out */
+    uint64_t done;      /* then: the highest ticket done when a supplier first asked */
 };
 
 /* The table's suppliers, by its options.  Before any worker uses it. */

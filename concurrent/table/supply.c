@@ -3,14 +3,28 @@
  *
  * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
  * out, which ends the round: the search has the batch taken back, and begins anew.
+ *
+ * Edges in this file.
+ *   HINT   shortage: other workers hand on their slots sooner or later
  */
 #include "concurrent/table/supply.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/clock/stall.h"
 #include "concurrent/table/hand.h"
+#include "concurrent/table/retire.h"
+#include "concurrent/table/stats.h"
 #include "concurrent/table/suppliers.h"
 
-haft_status supply_shortage(haft_worker *worker, haft_status fresh)
+/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+static haft_status shortage(haft_worker *worker, haft_status fresh)
 {
-    return worker->table->suppliers.shortage(worker, fresh);
+    haft_table *table = worker->table;
+
+    retire_open(worker);
+    fetch_add_relaxed(HINT, &table->shortage, 1);
+    domain_hurry(table->domain);
+    domain_notice_stall(table->domain);
+    return stats_shortage(table, worker, fresh);
 }
 
 /* One supplier after the other, until one has found something. */
@@ -33,7 +47,7 @@ static bool ask_suppliers(haft_worker *worker, struct search *search)
 static haft_status search_round(haft_worker *worker, struct search *search)
 {
     if (!ask_suppliers(worker, search)) {
-        return supply_shortage(worker, search->status);
+        return shortage(worker, search->status);
     }
     if (search->due != NULL) {
         worker->table->suppliers.take_back(worker, search);

@@ -13,7 +13,4 @@
  */
 haft_status supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
 
-/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
-haft_status supply_shortage(haft_worker *worker, haft_status fresh);
-
 #endif /* HAFT_CONCURRENT_SUPPLY_H */

@@ -63,28 +63,25 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 
 /* Take back some slots that are due, if the table looks at slots taken back: the worker's own, then
  * those for which no ring has had room. */
-static void reclaim_due(haft_worker *worker, struct reclaim_call *call)
+static void reclaim_due(haft_worker *worker, uint64_t done)
 {
     uint64_t taken = 0;
     struct batch *batch;
 
     while (worker->table->sifts && taken < RECLAIMED_SLOTS &&
-           (batch = shelf_take_due(worker, call->done)) != NULL) {
+           (batch = shelf_take_due(worker, done)) != NULL) {
         taken += batch->count;
-        reclaim_batch(worker, call, batch);
+        reclaim_batch(worker, batch);
     }
 }
 
 void worker_do_duties(haft_worker *worker)
 {
-    struct reclaim_call call;
-
     if (callback_is_running()) {
         return;
     }
-    reclaim_begin(&call, worker);
-    reclaim_due(worker, &call);
-    gather_lists(worker, &call);
+    reclaim_due(worker, domain_done(worker->table->domain));
+    gather_lists(worker);
 }
 
 void worker_flush(haft_worker *worker)

@@ -241,8 +241,11 @@ uint64_t haft_side_sweep(haft_side *side);
 /*
  * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
  * sides alone.  So do haft_local_clear() and restoring ids one by one (haft_local_restore), which
- * issue no id twice.  Where ids are issued again, values end before: in a rewind and
- * in haft_local_load().
+ * issue no id twice.  In haft_local_load(), where ids are issued again, values end before.
+ *
+ * Snapshots of a haft_local (haft/snapshot.h) have the values of its sides without on_end, and a
+ * rewind brings these back, at the same places.  Where values shall end in a rewind instead, as
+ * those that a program computes again, the side has an on_end, which may do nothing.
  *
  * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
  * can be set.

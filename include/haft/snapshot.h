@@ -12,9 +12,13 @@
  *
  * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
  * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
- * Values of sides (haft/side.h) are no part of the state: a rewind and a load end them all first,
- * with on_end.  Nor is data that on_destroy changes outside the table: it runs again for objects
+ * Data that on_destroy changes outside the table is no part of the state: it runs again for objects
  * that are freed again.
+ *
+ * Sides of a haft_local (haft/side.h).  A side without on_end is part of each snapshot: a rewind
+ * makes its values what they were then, and ends all in a side that was opened later.  Values of a
+ * side with on_end are no part of the state: a rewind ends them all first.  A load ends the values
+ * of all sides.  A clone has no sides, a file no values.
  *
  * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
  * than the snapshot, and is kept outside the state that goes back with it, may name another object
@@ -29,7 +33,8 @@
  * slots are forgotten.
  *
  * Memory.  A history's newest snapshot is as large as all slots ever used, those that a trim has
- * released included; an older one is as large as the blocks that differ from the next.
+ * released included; an older one is as large as the blocks that differ from the next.  Each also
+ * has a whole copy of the sides without on_end, up to the highest entry that was ever set.
  * A table that goes to a state with fewer slots keeps its pages: haft_local_stats counts the slots
  * that the state has, and haft_local_trim() releases the others only once they were used again.
  *
@@ -39,7 +44,7 @@
  * Threads   one at a time for each table and each history.
  * Ordering  none.
  * Progress  blocking (mmap, malloc).
- * Cost      O(slots ever used), and object bytes.
+ * Cost      O(slots ever used), and object bytes; snapshots and rewinds also the bytes of sides.
  */
 #ifndef HAFT_SNAPSHOT_H
 #define HAFT_SNAPSHOT_H

@@ -79,10 +79,10 @@ typedef struct haft_worker haft_worker;
  * are taken back when a search needs them, by haft_trim(), or when the table closes.
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
- * while grace periods end.  If another table answers HAFT_BUSY or HAFT_FULL to a callback, the call
- * also takes back some slots of that table: no thread may close that table before the call returns.
- * haft_table_close() and haft_unshare() go on until no freed object is left, and haft_insert_wait()
- * and its kin while the answer is HAFT_BUSY.
+ * while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a callback takes slots
+ * back in the next quiescent point or reservation outside callbacks.  haft_table_close() and
+ * haft_unshare() go on until no freed object is left, and haft_insert_wait() and its kin while the
+ * answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 

@@ -43,10 +43,10 @@ haft_status local_check_moment(const haft_local *local)
     return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
 }
 
-haft_status local_end_values(haft_local *local)
+haft_status local_end_values(haft_local *local, void (*end)(const atomic_u64 *list))
 {
     local->in_callback = true;
-    sides_forget_all(&local->sides);
+    end(&local->sides);
     local->in_callback = false;
     return local_check_moment(local); /* on_end may have reserved a slot */
 }

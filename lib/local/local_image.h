@@ -47,10 +47,10 @@ void local_end_image(const haft_local *local);
 haft_status local_prepare(haft_local *local, const uint64_t *numbers);
 
 /*
- * The values of the table's sides end, as its ids will be issued again.  HAFT_OK, or HAFT_IN_USE:
- * on_end has reserved a slot.
+ * The values of the table's sides end by `end`, as its ids will be issued again.  HAFT_OK, or
+ * HAFT_IN_USE: on_end has reserved a slot.
  */
-haft_status local_end_values(haft_local *local);
+haft_status local_end_values(haft_local *local, void (*end)(const atomic_u64 *list));
 
 /* Become the image, which the table is prepared for. */
 void local_become(haft_local *local, const struct image *image);

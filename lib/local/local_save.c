@@ -8,6 +8,7 @@
 #include "lib/base/os.h"
 #include "lib/local/local_image.h"
 #include "lib/slots/image_file.h"
+#include "lib/slots/side.h"
 #include <string.h>
 
 static const char *const number_names[] = {
@@ -407,7 +408,7 @@ static haft_status load_local(haft_local *local, haft_file *file)
     if (status == HAFT_OK) {
         status = local_prepare(local, loading.image.numbers);
     }
-    status = status == HAFT_OK ? local_end_values(local) : status;
+    status = status == HAFT_OK ? local_end_values(local, sides_forget_all) : status;
     /* on_end may have inserted. */
     status = status == HAFT_OK ? local_prepare(local, loading.image.numbers) : status;
     if (status == HAFT_OK) {

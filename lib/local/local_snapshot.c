@@ -3,6 +3,7 @@
 #include "lib/local/local_image.h"
 #include "lib/local/local_list.h"
 #include "lib/slots/history.h"
+#include "lib/slots/side_copy.h"
 
 /* Whether the table may go to the history now, or come from it. */
 static haft_status check_history(const haft_local *local, const haft_history *history)
@@ -21,11 +22,17 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     const struct shape shape = local_shape(local);
     haft_status status = check_history(local, history);
 
+    struct side_copy *sides = NULL;
+
+    status = status == HAFT_OK ? sides_copy(&local->sides, &history->heap, &sides) : status;
     if (status == HAFT_OK) {
         const struct image image = local_begin_image(local);
 
-        status = history_take(history, &shape, &image, number);
+        status = history_take(history, &shape, &image, sides, number);
         local_end_image(local);
+    }
+    if (status != HAFT_OK) {
+        side_copies_free(&history->heap, sides);
     }
     return status;
 }
@@ -52,13 +59,14 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
     uint64_t serial = 0;
     haft_status status = prepare_rewind(local, history, number, &serial);
 
-    status = status == HAFT_OK ? local_end_values(local) : status;
+    status = status == HAFT_OK ? local_end_values(local, sides_end_all) : status;
     /* on_end may have inserted, and taken snapshots of other tables. */
     status = status == HAFT_OK ? prepare_rewind(local, history, number, &serial) : status;
     if (status == HAFT_OK) {
         const struct image image = history_go(history, number);
 
         local_become(local, &image);
+        sides_become(&local->sides, history_find(history, number)->sides);
     }
     return status;
 }

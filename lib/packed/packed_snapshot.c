@@ -21,7 +21,7 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
     const struct image image = packed_image(packed);
     const haft_status status = check_history_of(packed, history);
 
-    return status == HAFT_OK ? history_take(history, &shape, &image, number) : status;
+    return status == HAFT_OK ? history_take(history, &shape, &image, NULL, number) : status;
 }
 
 haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint64_t number)

@@ -1,6 +1,7 @@
 /* Snapshots: a shadow, and what differs between neighbours. */
 #include "lib/slots/history.h"
 #include "lib/base/sized.h"
+#include "lib/slots/side_copy.h"
 #include <string.h>
 
 struct change {
@@ -65,6 +66,15 @@ static void forget_changes(const haft_history *history, uint64_t number)
     snapshot->changes = NULL;
 }
 
+static void forget_snapshot(const haft_history *history, uint64_t number)
+{
+    struct snapshot *snapshot = snapshot_of(history, number);
+
+    forget_changes(history, number);
+    side_copies_free(&history->heap, snapshot->sides);
+    snapshot->sides = NULL;
+}
+
 static void close_shadow(haft_history *history)
 {
     for (int part = 0; part < IMAGE_PARTS; part++) {
@@ -78,7 +88,7 @@ static void close_shadow(haft_history *history)
 void haft_history_close(haft_history *history)
 {
     for (uint64_t number = history->oldest; number < history->next; number++) {
-        forget_changes(history, number);
+        forget_snapshot(history, number);
     }
     close_shadow(history);
     const haft_allocator heap = history->heap;
@@ -102,6 +112,7 @@ uint64_t haft_history_bytes(const haft_history *history)
     for (uint64_t number = history->oldest; number < history->next; number++) {
         const struct snapshot *snapshot = snapshot_of(history, number);
 
+        bytes += side_copies_bytes(snapshot->sides);
         if (snapshot->changes != NULL) {
             bytes += snapshot->ends[IMAGE_PARTS - 1] * sizeof *snapshot->changes;
         }
@@ -281,10 +292,10 @@ static void copy_rest(haft_history *history, const struct image *image, bool who
 static void drop(haft_history *history)
 {
     while (history->next > history->current + 1) {
-        forget_changes(history, --history->next);
+        forget_snapshot(history, --history->next);
     }
     if (history->next - history->oldest == history->keep) {
-        forget_changes(history, history->oldest++);
+        forget_snapshot(history, history->oldest++);
         if (history->oldest < history->next) {
             forget_changes(history, history->oldest);
         }
@@ -292,10 +303,10 @@ static void drop(haft_history *history)
 }
 
 haft_status history_take(haft_history *history, const struct shape *shape,
-                         const struct image *image, uint64_t *number)
+                         const struct image *image, struct side_copy *sides, uint64_t *number)
 {
     const bool is_alone = history->next == 0 || history->keep == 1;
-    struct snapshot taken = {.changes = NULL};
+    struct snapshot taken = {.changes = NULL, .sides = sides};
     haft_status status = make_room(history, image);
 
     if (status == HAFT_OK && !is_alone) {

@@ -19,6 +19,7 @@
 #include <haft/snapshot.h>
 
 struct change;
+struct side_copy;
 
 /* Snapshot number n is in place n % keep. */
 struct snapshot {
@@ -27,6 +28,7 @@ struct snapshot {
     uint64_t bytes[IMAGE_PARTS];
     struct change *changes;     /* against the snapshot before; NULL: none */
     uint64_t ends[IMAGE_PARTS]; /* of each part's changes */
+    struct side_copy *sides;    /* all their values, whole; NULL: none */
 };
 
 struct shadow_part {
@@ -52,10 +54,11 @@ bool history_fits(const struct haft_history *history, const struct shape *shape)
 
 /*
  * Keep a copy of `image`, which is of that shape, behind the current snapshot; those behind that
- * are dropped.  HAFT_OK and its number, or HAFT_NO_MEMORY with nothing changed.
+ * are dropped.  HAFT_OK and its number, and `sides`, of the history's heap, are the history's; or
+ * HAFT_NO_MEMORY with nothing changed.
  */
 haft_status history_take(struct haft_history *history, const struct shape *shape,
-                         const struct image *image, uint64_t *number);
+                         const struct image *image, struct side_copy *sides, uint64_t *number);
 
 /* The snapshot of that number; NULL: there is none. */
 const struct snapshot *history_find(const struct haft_history *history, uint64_t number);

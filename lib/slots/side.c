@@ -10,6 +10,7 @@
  *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
  *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
  *   ONWARD   how far entries were set
+ *   COUNT    numbers that are given once
  */
 #include "lib/slots/side.h"
 #include "lib/base/os.h"
@@ -82,6 +83,14 @@ static atomic_u64 *entry_of(const haft_side *side, uint64_t index)
     return (atomic_u64 *)(void *)(side->entries.base + index * side->entries.stride);
 }
 
+/* 0 is none's. */
+static uint64_t side_number(void)
+{
+    static atomic_u64 given;
+
+    return fetch_add_relaxed(COUNT, &given, 1) + 1;
+}
+
 static haft_status open_side(const struct slots *slots, const haft_side_options *options,
                              bool is_shared, haft_side **side)
 {
@@ -91,6 +100,7 @@ static haft_status open_side(const struct slots *slots, const haft_side_options 
         return HAFT_NO_MEMORY;
     }
     opened->slots = slots;
+    opened->number = is_shared ? 0 : side_number();
     opened->is_shared = is_shared;
     opened->value_size = options->value_size;
     opened->on_end = options->on_end;
@@ -117,8 +127,7 @@ haft_status side_open(const struct slots *slots, const haft_side_options *option
     return status == HAFT_OK ? open_side(slots, &known, is_shared, side) : status;
 }
 
-/* NULL: there is none. */
-static haft_side *sides_first(const atomic_u64 *list)
+haft_side *sides_first(const atomic_u64 *list)
 {
     return (haft_side *)(uintptr_t)load_relaxed(OWN, list);
 }
@@ -189,16 +198,26 @@ static uint64_t forget_all(const haft_side *side)
 }
 
 /* Again and again: in one side, on_end may have set values in another. */
-void sides_forget_all(const atomic_u64 *list)
+static void forget_each(const atomic_u64 *list, bool with_plain)
 {
     uint64_t ended;
 
     do {
         ended = 0;
         for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
-            ended += forget_all(side);
+            ended += with_plain || side->on_end != NULL ? forget_all(side) : 0;
         }
     } while (ended != 0);
+}
+
+void sides_forget_all(const atomic_u64 *list)
+{
+    forget_each(list, true);
+}
+
+void sides_end_all(const atomic_u64 *list)
+{
+    forget_each(list, false);
 }
 
 void haft_side_close(haft_side *side)

@@ -27,6 +27,7 @@
 struct haft_side {
     haft_entries entries;
     const struct slots *slots; /* the table's */
+    uint64_t number;           /* no other side of a local table ever has it; of a shared one 0 */
     bool is_shared;            /* the table is */
     atomic_u64 used;           /* entries that are not below were never set */
     struct reservation memory;
@@ -42,12 +43,16 @@ struct haft_side {
 haft_status side_open(const struct slots *slots, const haft_side_options *options, size_t size,
                       bool is_shared, bool ids_repeat, haft_side **side);
 
-/* The list of a table's sides.  Of a shared table, under its lock. */
+/* The list of a table's sides; NULL: there is none.  Of a shared table, under its lock. */
+haft_side *sides_first(const atomic_u64 *list);
 void sides_add(atomic_u64 *list, haft_side *side);
 void sides_remove(haft_side *side);
 
 /* All ids are issued again: each value of a local table's sides ends. */
 void sides_forget_all(const atomic_u64 *list);
+
+/* The same where sides_become() follows: each value ends whose side has on_end. */
+void sides_end_all(const atomic_u64 *list);
 
 /* The process has one thread: values that others were setting are not there. */
 void sides_after_fork(const atomic_u64 *list);

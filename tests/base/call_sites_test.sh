@@ -64,7 +64,7 @@ HAFT_CALL_SITES="$work/failed" "$program" -j2 >"$work/log" 2>&1 || {
 }
 
 # And the calls of the library's constructors, which no test can have refused.
-HAFT_EARLY_FAILURES=3 HAFT_CALL_SITES="$work/failed" "$program" --list >"$work/log" 2>&1 || {
+HAFT_EARLY_FAILURES=4 HAFT_CALL_SITES="$work/failed" "$program" --list >"$work/log" 2>&1 || {
     cat "$work/log"
     exit 1
 }

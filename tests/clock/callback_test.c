@@ -205,8 +205,8 @@ static void respawn(void *object, haft_id id, haft_worker *worker, void *arg)
     }
 }
 
-/* No other thread, and no other call, ever takes its slot back. */
-Test(callback, a_table_used_in_on_reclaim_alone_gets_its_slots_back)
+/* It is refused in the callback until its worker's next quiescent point. */
+Test(callback, a_table_used_in_on_reclaim_gets_its_slots_back_at_quiescent_points)
 {
     struct respawn state = {.failures = 0};
     const haft_table_options options = {
@@ -221,117 +221,14 @@ Test(callback, a_table_used_in_on_reclaim_alone_gets_its_slots_back)
         must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
         settle(shared.worker);
         must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+        settle(state.worker);
+        must(haft_worker_quiescent(state.worker) == HAFT_OK);
     }
-    cr_expect(lt(int, state.failures, 60)); /* at worst each other one, and it goes on */
+    cr_expect(lt(int, state.failures, 60));
     cr_expect(lt(u64, 40, stats_of(state.table).created));
     must(haft_worker_close(state.worker) == HAFT_OK);
     state.worker = NULL;
     must(haft_table_close(state.table) == HAFT_OK);
-    close_shared(&shared);
-}
-
-struct refused {
-    haft_table *table; /* full */
-    uint64_t calls;
-};
-
-static void insert_in_vain(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    struct refused *refused = arg;
-
-    (void)object;
-    (void)worker;
-    refused->calls += haft_insert_unregistered(refused->table, NULL, &id) == HAFT_FULL;
-}
-
-struct forker {
-    sem_t has_begun;
-    sem_t may_end;
-};
-
-static void *stand_before_a_fork(void *arg)
-{
-    struct forker *forker = arg;
-
-    haft_before_fork();
-    sem_post(&forker->has_begun);
-    sem_wait(&forker->may_end);
-    haft_after_fork_parent();
-    return NULL;
-}
-
-/* The table of one slot is to be served, without a worker of it, while another thread forks. */
-Test(callback, a_table_that_was_full_in_on_reclaim_is_served_without_a_wait_for_a_fork)
-{
-    struct refused refused = {.calls = 0};
-    const haft_table_options options = {
-        .capacity = 100, .on_reclaim = insert_in_vain, .reclaim_arg = &refused};
-    const haft_table_options one = {
-        .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = ignore};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
-    struct forker forker;
-    pthread_t thread;
-    haft_id id;
-
-    sem_init(&forker.has_begun, 0, 0);
-    sem_init(&forker.may_end, 0, 0);
-    must(haft_table_open(shared.domain, &one, &refused.table) == HAFT_OK);
-    while (haft_insert_unregistered(refused.table, NULL, &id) == HAFT_OK) { /* until it is full */
-    }
-    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
-    must(haft_worker_flush(shared.worker) == HAFT_OK);
-    must(haft_domain_wait(shared.domain) == HAFT_OK);
-    must(pthread_create(&thread, NULL, stand_before_a_fork, &forker) == 0);
-    sem_wait(&forker.has_begun);
-    expect_status(haft_worker_flush(shared.worker), HAFT_OK); /* and not a hang */
-    cr_expect(eq(u64, refused.calls, 1));
-    sem_post(&forker.may_end);
-    pthread_join(thread, NULL);
-    must(haft_table_close(refused.table) == HAFT_OK);
-    close_shared(&shared);
-}
-
-#define TABLES 12 /* more than one call remembers to serve */
-
-struct crowd {
-    struct respawn each[TABLES];
-};
-
-static void respawn_all(void *object, haft_id id, haft_worker *worker, void *arg)
-{
-    struct crowd *crowd = arg;
-
-    for (int i = 0; i < TABLES; i++) {
-        respawn(object, id, worker, &crowd->each[i]);
-    }
-}
-
-Test(callback, however_many_tables_are_used_in_on_reclaim_each_gets_its_slots_back)
-{
-    struct crowd crowd = {0};
-    const haft_table_options options = {
-        .capacity = 100, .on_reclaim = respawn_all, .reclaim_arg = &crowd};
-    const haft_table_options one = {
-        .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = ignore};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
-
-    for (int i = 0; i < TABLES; i++) {
-        must(haft_table_open(shared.domain, &one, &crowd.each[i].table) == HAFT_OK);
-        crowd.each[i].worker = open_worker(crowd.each[i].table);
-    }
-    for (int n = 0; n < 100; n++) {
-        must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
-        settle(shared.worker);
-        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
-    }
-    for (int i = 0; i < TABLES; i++) {
-        cr_expect(lt(u64, 20, stats_of(crowd.each[i].table).created), "table %d", i);
-        must(haft_worker_close(crowd.each[i].worker) == HAFT_OK);
-        crowd.each[i].worker = NULL;
-    }
-    for (int i = 0; i < TABLES; i++) {
-        must(haft_table_close(crowd.each[i].table) == HAFT_OK);
-    }
     close_shared(&shared);
 }
 

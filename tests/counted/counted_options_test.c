@@ -91,7 +91,7 @@ Test(counted_open, it_has_the_name_the_layout_and_the_size)
 
 /* --- layouts --- */
 
-/* In a table of that layout `capacity` objects fit, each with an id of its own. */
+/* In a table of that layout `capacity` objects fit, all with different ids. */
 static void live_in(haft_layout layout, uint64_t capacity, uint64_t tag, uint64_t min_free)
 {
     const haft_counted_options options = {

@@ -100,7 +100,7 @@ Test(typed_counted, options_that_are_not_the_types_are_refused)
 #define OBJECT_OF(name)                                                                            \
     ((haft_counted_options){.capacity = 5, .object_size = sizeof(name##_object)})
 
-/* A table of the type's size and alignment is adopted; of another size or less aligned it is not. */
+/* A table of the type's size and alignment is adopted; one of another size is not. */
 #define EXPECT_ADOPTED(name)                                                                       \
     do {                                                                                           \
         haft_counted_options options = OBJECT_OF(name);                                            \

@@ -529,8 +529,182 @@ Test(local_side, in_empty_entries_no_id_is_found)
     close_fleet(&fleet);
 }
 
+/* A table with a side of plain values, and a history. */
+struct store {
+    haft_local *local;
+    haft_side *side;
+    haft_history *history;
+};
+
+static haft_side *open_plain(struct store *store)
+{
+    haft_side *side = NULL;
+
+    assert_status(haft_side_open_local(store->local, &(haft_side_options){.value_size = 8}, &side),
+                  HAFT_OK);
+    return side;
+}
+
+static void open_store(struct store *store, uint64_t keep)
+{
+    assert_status(haft_local_open(&some, &store->local), HAFT_OK);
+    assert_status(haft_history_open(&(haft_history_options){.keep = keep}, &store->history),
+                  HAFT_OK);
+    store->side = open_plain(store);
+}
+
+static void close_store(struct store *store)
+{
+    haft_history_close(store->history);
+    haft_side_close(store->side);
+    haft_local_close(store->local);
+}
+
+static haft_id store_insert(struct store *store, uint64_t value)
+{
+    haft_id id = HAFT_NIL;
+
+    assert_status(haft_local_insert(store->local, NULL, &id), HAFT_OK);
+    assert_status(haft_side_set(store->side, id, &value, NULL), HAFT_OK);
+    return id;
+}
+
+static uint64_t *stored(const struct store *store, haft_id id)
+{
+    return haft_side_get(haft_side_entries(store->side), id);
+}
+
+/* The value of `id`; 0: it has none. */
+static uint64_t store_value(const struct store *store, haft_id id)
+{
+    const uint64_t *value = stored(store, id);
+
+    return value != NULL ? *value : 0;
+}
+
+static void store_snapshot(struct store *store, uint64_t expected)
+{
+    uint64_t number = UINT64_MAX;
+
+    assert_status(haft_local_snapshot(store->local, store->history, &number), HAFT_OK);
+    cr_expect(eq(u64, number, expected));
+}
+
+static void store_rewind(struct store *store, uint64_t number)
+{
+    assert_status(haft_local_rewind(store->local, store->history, number), HAFT_OK);
+}
+
+/* With a history of one, too, whose snapshots are plain copies. */
+Test(local_side, a_rewind_to_this_moment_keeps_plain_values)
+{
+    for (uint64_t keep = 1; keep <= 2; keep++) {
+        struct store store;
+        haft_id ids[5];
+
+        open_store(&store, keep);
+        for (uint64_t i = 0; i < 5; i++) {
+            ids[i] = store_insert(&store, i + 1);
+        }
+        store_snapshot(&store, 0);
+        store_rewind(&store, 0);
+        for (uint64_t i = 0; i < 5; i++) {
+            cr_expect(eq(u64, store_value(&store, ids[i]), i + 1));
+        }
+        close_store(&store);
+    }
+}
+
+/* Changed, removed, set later, of an object that came later: back, and forth again. */
+Test(local_side, plain_values_go_with_the_snapshots)
+{
+    struct store store;
+
+    open_store(&store, 8);
+    const haft_id changed = store_insert(&store, 1);
+    const haft_id removed = store_insert(&store, 2);
+    const haft_id freed = store_insert(&store, 3);
+
+    store_snapshot(&store, 0);
+    *stored(&store, changed) = 10;
+    must(haft_side_remove(store.side, removed));
+    must(haft_local_free(store.local, freed) == HAFT_OK);
+    const haft_id later = store_insert(&store, 4);
+
+    store_snapshot(&store, 1);
+    for (int n = 0; n < 2; n++) {
+        store_rewind(&store, 0);
+        cr_expect(eq(u64, store_value(&store, changed), 1));
+        cr_expect(eq(u64, store_value(&store, removed), 2));
+        cr_expect(eq(u64, store_value(&store, freed), 3));
+        cr_expect(eq(u64, store_value(&store, later), 0));
+        store_rewind(&store, 1);
+        cr_expect(eq(u64, store_value(&store, changed), 10));
+        cr_expect(eq(u64, store_value(&store, removed), 0));
+        cr_expect(eq(u64, store_value(&store, later), 4));
+    }
+    close_store(&store);
+}
+
+/* Ids are issued again: what came after a rewind does not inherit values from before it. */
+Test(local_side, an_id_that_is_issued_again_has_no_plain_value_of_before)
+{
+    struct store store;
+    haft_id again;
+
+    open_store(&store, 2);
+    store_snapshot(&store, 0);
+    const haft_id id = store_insert(&store, 1);
+
+    store_rewind(&store, 0);
+    assert_status(haft_local_insert(store.local, NULL, &again), HAFT_OK);
+    cr_expect(eq(u64, again.bits, id.bits));
+    cr_expect(eq(u64, store_value(&store, id), 0));
+    close_store(&store);
+}
+
+Test(local_side, a_side_that_a_snapshot_does_not_know_is_empty_after_the_rewind)
+{
+    struct store store;
+
+    open_store(&store, 2);
+    const haft_id id = store_insert(&store, 1);
+
+    store_snapshot(&store, 0);
+    haft_side_close(store.side);
+    store.side = open_plain(&store); /* in the same memory, perhaps */
+    assert_status(haft_side_set(store.side, id, &(uint64_t){2}, NULL), HAFT_OK);
+    store_rewind(&store, 0);
+    cr_expect(eq(u64, store_value(&store, id), 0));
+    close_store(&store);
+}
+
+/* The oldest goes with its values, and so do those that a rewind left behind. */
+Test(local_side, values_in_a_history_are_bounded)
+{
+    struct store store;
+
+    open_store(&store, 3);
+    const haft_id id = store_insert(&store, 1);
+
+    for (uint64_t n = 0; n < 3; n++) {
+        store_snapshot(&store, n);
+    }
+    const uint64_t bytes = haft_history_bytes(store.history);
+
+    for (uint64_t n = 3; n < 100; n++) {
+        store_snapshot(&store, n);
+    }
+    cr_expect(eq(u64, haft_history_bytes(store.history), bytes));
+    store_rewind(&store, 97);
+    store_snapshot(&store, 98);
+    cr_expect(lt(u64, haft_history_bytes(store.history), bytes));
+    cr_expect(eq(u64, store_value(&store, id), 1));
+    close_store(&store);
+}
+
 /* Ids are issued again: a value may not be found under that of another object. */
-Test(local_side, values_end_when_the_table_is_rewound)
+Test(local_side, values_with_on_end_end_when_the_table_is_rewound)
 {
     struct fleet fleet;
     haft_history *history;

@@ -1,6 +1,7 @@
 /* Snapshots, clones and saved tables when the system refuses: a clean status, nothing changed. */
 #include "tests/base/faults.h"
 #include <haft/share.h>
+#include <haft/side.h>
 #include <haft/snapshot.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,28 @@ Test(snapshot_failing, taking)
         fail_each_both_ways(open_history, close_history);
         fail_each_both_ways(take_two_local, close_history);
         fail_each_both_ways(take_two_packed, close_history);
+        close_tables();
+    }
+}
+
+/* Two sides: the first one's copy goes when there is none of the second. */
+Test(snapshot_failing, taking_with_sides)
+{
+    haft_side *sides[2];
+    haft_id id;
+
+    for (int round = 0; round < 2; round++) {
+        open_tables(round == 0 ? 100 : LARGE);
+        for (int i = 0; i < 2; i++) {
+            assert_status(
+                haft_side_open_local(local, &(haft_side_options){.value_size = 8}, &sides[i]),
+                HAFT_OK);
+            must(haft_local_id_at(local, HAFT_FIRST_INDEX, &id) == HAFT_OK);
+            must(haft_side_set(sides[i], id, NULL, NULL) == HAFT_OK);
+        }
+        fail_each_both_ways(take_two_local, close_history);
+        haft_side_close(sides[0]);
+        haft_side_close(sides[1]);
         close_tables();
     }
 }

@@ -161,7 +161,7 @@ static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
         return;
     }
     must(haft_unpin(shared.table, next) == HAFT_OK);
-    while (haft_insert(worker, NULL, &id) == HAFT_OK) { /* refused at last: it is served later */
+    while (haft_insert(worker, NULL, &id) == HAFT_OK) { /* refused at last */
         next = id;
     }
     must(haft_pin(shared.table, next) != NULL);
