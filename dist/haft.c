@@ -3835,6 +3835,7 @@ HAFT_INTERNAL void haft__image_clear(char *at, uint64_t bytes);
  */
 
 struct haft__change;
+struct haft__side_copy;
 
 /* Snapshot number n is in place n % keep. */
 struct haft__snapshot {
@@ -3843,6 +3844,7 @@ struct haft__snapshot {
     uint64_t bytes[haft__IMAGE_PARTS];
     struct haft__change *changes;     /* against the snapshot before; NULL: none */
     uint64_t ends[haft__IMAGE_PARTS]; /* of each part's changes */
+    struct haft__side_copy *sides;    /* all their values, whole; NULL: none */
 };
 
 struct haft__shadow_part {
@@ -3868,10 +3870,12 @@ HAFT_INTERNAL bool haft__history_fits(const struct haft_history *history, const 
 
 /*
  * Keep a copy of `image`, which is of that shape, behind the current snapshot; those behind that
- * are dropped.  HAFT_OK and its number, or HAFT_NO_MEMORY with nothing changed.
+ * are dropped.  HAFT_OK and its number, and `sides`, of the history's heap, are the history's; or
+ * HAFT_NO_MEMORY with nothing changed.
  */
-HAFT_INTERNAL haft_status haft__history_take(struct haft_history *history, const struct haft__shape *shape,
-                                       const struct haft__image *image, uint64_t *number);
+HAFT_INTERNAL
+haft_status haft__history_take(struct haft_history *history, const struct haft__shape *shape,
+                         const struct haft__image *image, struct haft__side_copy *sides, uint64_t *number);
 
 /* The snapshot of that number; NULL: there is none. */
 HAFT_INTERNAL
@@ -3879,6 +3883,86 @@ const struct haft__snapshot *haft__history_find(const struct haft_history *histo
 
 /* Make a snapshot that is there the current one: its image, which is valid until the next call. */
 HAFT_INTERNAL struct haft__image haft__history_go(struct haft_history *history, uint64_t number);
+
+/*
+ * lib/slots/side.h - the sides of a table: a list that its struct begins, and their entries.
+ *
+ * entry.word, beside slot.word of lib/slots/word.h:
+ *
+ *   0              no value
+ *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
+ *   id             there is a value for it
+ *   0[RESERVED]    entry 0, for ever
+ *
+ * Local tables go from each of the first three to each.  Shared ones:
+ *
+ *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
+ *                                             with CAS, by one thread in this life
+ *          g[RESERVED] -> id                  by that thread                          (SIDE)
+ *          g[RESERVED] -> 0                   in the child of a fork
+ *
+ * g[RESERVED] of a former life was left by a thread that ended in the middle.
+ */
+
+struct haft_side {
+    haft_entries entries;
+    const struct haft__slots *slots; /* the table's */
+    uint64_t number;           /* no other side of a local table ever has it; of a shared one 0 */
+    bool is_shared;            /* the table is */
+    haft__atomic_u64 used;           /* entries that are not below were never set */
+    struct haft__reservation memory;
+    size_t value_size;
+    haft_side_end *on_end;
+    void *end_arg;
+    void (*leave)(haft_side *side); /* out of the list */
+    haft__atomic_u64 *list;               /* where the address of the first one is */
+    haft_side *next;
+};
+
+/* A side in no list, for haft_side_open() and its kin: `ids_repeat` if the table has wrap. */
+HAFT_INTERNAL
+haft_status haft__side_open(const struct haft__slots *slots, const haft_side_options *options, size_t size,
+                      bool is_shared, bool ids_repeat, haft_side **side);
+
+/* The list of a table's sides; NULL: there is none.  Of a shared table, under its lock. */
+HAFT_INTERNAL haft_side *haft__sides_first(const haft__atomic_u64 *list);
+HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side);
+HAFT_INTERNAL void haft__sides_remove(haft_side *side);
+
+/* All ids are issued again: each value of a local table's sides ends. */
+HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list);
+
+/* The same where sides_become() follows: each value ends whose side has on_end. */
+HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list);
+
+/* The process has one thread: values that others were setting are not there. */
+HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
+
+/*
+ * lib/slots/side_copy.h - the values of a local table's sides, as a snapshot has them.
+ *
+ * Only of sides without on_end: their values are bytes, which may be copied and overwritten.
+ */
+
+/* All entries of one side that have had values; a list of them is of one table. */
+struct haft__side_copy {
+    struct haft__side_copy *next;
+    uint64_t number; /* of its side */
+    uint64_t bytes;  /* of entries, which follow */
+};
+
+/* Copies of the sides in the list: HAFT_OK; or HAFT_NO_MEMORY, and `*copies` is untouched. */
+HAFT_INTERNAL haft_status haft__sides_copy(const haft__atomic_u64 *list, const haft_allocator *heap,
+                                     struct haft__side_copy **copies);
+
+/* NULL: there are none. */
+HAFT_INTERNAL void haft__side_copies_free(const haft_allocator *heap, struct haft__side_copy *copies);
+
+HAFT_INTERNAL uint64_t haft__side_copies_bytes(const struct haft__side_copy *copies);
+
+/* Each side without on_end becomes its copy; one that has none, which was not open then, becomes
+ * empty. */
+HAFT_INTERNAL void haft__sides_become(const haft__atomic_u64 *list, const struct haft__side_copy *copies);
 
 /* lib/slots/history.c */
 
@@ -3946,6 +4030,15 @@ static void haft__forget_changes(const haft_history *history, uint64_t number)
     snapshot->changes = NULL;
 }
 
+static void haft__forget_snapshot(const haft_history *history, uint64_t number)
+{
+    struct haft__snapshot *snapshot = haft__snapshot_of(history, number);
+
+    haft__forget_changes(history, number);
+    haft__side_copies_free(&history->heap, snapshot->sides);
+    snapshot->sides = NULL;
+}
+
 static void haft__close_shadow(haft_history *history)
 {
     for (int part = 0; part < haft__IMAGE_PARTS; part++) {
@@ -3959,7 +4052,7 @@ static void haft__close_shadow(haft_history *history)
 void haft_history_close(haft_history *history)
 {
     for (uint64_t number = history->oldest; number < history->next; number++) {
-        haft__forget_changes(history, number);
+        haft__forget_snapshot(history, number);
     }
     haft__close_shadow(history);
     const haft_allocator heap = history->heap;
@@ -3983,6 +4076,7 @@ uint64_t haft_history_bytes(const haft_history *history)
     for (uint64_t number = history->oldest; number < history->next; number++) {
         const struct haft__snapshot *snapshot = haft__snapshot_of(history, number);
 
+        bytes += haft__side_copies_bytes(snapshot->sides);
         if (snapshot->changes != NULL) {
             bytes += snapshot->ends[haft__IMAGE_PARTS - 1] * sizeof *snapshot->changes;
         }
@@ -4162,21 +4256,22 @@ static void haft__copy_rest(haft_history *history, const struct haft__image *ima
 static void haft__drop(haft_history *history)
 {
     while (history->next > history->current + 1) {
-        haft__forget_changes(history, --history->next);
+        haft__forget_snapshot(history, --history->next);
     }
     if (history->next - history->oldest == history->keep) {
-        haft__forget_changes(history, history->oldest++);
+        haft__forget_snapshot(history, history->oldest++);
         if (history->oldest < history->next) {
             haft__forget_changes(history, history->oldest);
         }
     }
 }
 
-HAFT_INTERNAL haft_status haft__history_take(haft_history *history, const struct haft__shape *shape,
-                                       const struct haft__image *image, uint64_t *number)
+HAFT_INTERNAL
+haft_status haft__history_take(haft_history *history, const struct haft__shape *shape,
+                         const struct haft__image *image, struct haft__side_copy *sides, uint64_t *number)
 {
     const bool is_alone = history->next == 0 || history->keep == 1;
-    struct haft__snapshot haft__taken = {.changes = NULL};
+    struct haft__snapshot haft__taken = {.changes = NULL, .sides = sides};
     haft_status status = haft__make_room(history, image);
 
     if (status == HAFT_OK && !is_alone) {
@@ -5106,55 +5201,6 @@ HAFT_INTERNAL uint64_t haft__runs_end(const struct haft__runs *runs, uint64_t ha
     return haft__runs_first(runs, haft__run + 1);
 }
 
-/*
- * lib/slots/side.h - the sides of a table: a list that its struct begins, and their entries.
- *
- * entry.word, beside slot.word of lib/slots/word.h:
- *
- *   0              no value
- *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
- *   id             there is a value for it
- *   0[RESERVED]    entry 0, for ever
- *
- * Local tables go from each of the first three to each.  Shared ones:
- *
- *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
- *                                             with CAS, by one thread in this life
- *          g[RESERVED] -> id                  by that thread                          (SIDE)
- *          g[RESERVED] -> 0                   in the child of a fork
- *
- * g[RESERVED] of a former life was left by a thread that ended in the middle.
- */
-
-struct haft_side {
-    haft_entries entries;
-    const struct haft__slots *slots; /* the table's */
-    bool is_shared;            /* the table is */
-    haft__atomic_u64 used;           /* entries that are not below were never set */
-    struct haft__reservation memory;
-    size_t value_size;
-    haft_side_end *on_end;
-    void *end_arg;
-    void (*leave)(haft_side *side); /* out of the list */
-    haft__atomic_u64 *list;               /* where the address of the first one is */
-    haft_side *next;
-};
-
-/* A side in no list, for haft_side_open() and its kin: `ids_repeat` if the table has wrap. */
-HAFT_INTERNAL
-haft_status haft__side_open(const struct haft__slots *slots, const haft_side_options *options, size_t size,
-                      bool is_shared, bool ids_repeat, haft_side **side);
-
-/* The list of a table's sides.  Of a shared table, under its lock. */
-HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side);
-HAFT_INTERNAL void haft__sides_remove(haft_side *side);
-
-/* All ids are issued again: each value of a local table's sides ends. */
-HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list);
-
-/* The process has one thread: values that others were setting are not there. */
-HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
-
 /* lib/slots/side.c */
 
 /*
@@ -5169,6 +5215,7 @@ HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
  *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
  *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
  *   ONWARD   how far entries were set
+ *   COUNT    numbers that are given once
  */
 
 /* --- a side comes and goes --- */
@@ -5236,6 +5283,14 @@ static haft__atomic_u64 *haft__entry_of(const haft_side *side, uint64_t index)
     return (haft__atomic_u64 *)(void *)(side->entries.base + index * side->entries.stride);
 }
 
+/* 0 is none's. */
+static uint64_t haft__side_number(void)
+{
+    static haft__atomic_u64 given;
+
+    return haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
+}
+
 static haft_status haft__open_side(const struct haft__slots *slots, const haft_side_options *options,
                              bool is_shared, haft_side **side)
 {
@@ -5245,6 +5300,7 @@ static haft_status haft__open_side(const struct haft__slots *slots, const haft_s
         return HAFT_NO_MEMORY;
     }
     opened->slots = slots;
+    opened->number = is_shared ? 0 : haft__side_number();
     opened->is_shared = is_shared;
     opened->value_size = options->value_size;
     opened->on_end = options->on_end;
@@ -5272,8 +5328,7 @@ haft_status haft__side_open(const struct haft__slots *slots, const haft_side_opt
     return status == HAFT_OK ? haft__open_side(slots, &known, is_shared, side) : status;
 }
 
-/* NULL: there is none. */
-static haft_side *haft__sides_first(const haft__atomic_u64 *list)
+HAFT_INTERNAL haft_side *haft__sides_first(const haft__atomic_u64 *list)
 {
     return (haft_side *)(uintptr_t)haft__load_relaxed(OWN, list);
 }
@@ -5344,16 +5399,26 @@ static uint64_t haft__forget_all(const haft_side *side)
 }
 
 /* Again and again: in one side, on_end may have set values in another. */
-HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list)
+static void haft__forget_each(const haft__atomic_u64 *list, bool with_plain)
 {
     uint64_t ended;
 
     do {
         ended = 0;
         for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
-            ended += haft__forget_all(side);
+            ended += with_plain || side->on_end != NULL ? haft__forget_all(side) : 0;
         }
     } while (ended != 0);
+}
+
+HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list)
+{
+    haft__forget_each(list, true);
+}
+
+HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list)
+{
+    haft__forget_each(list, false);
 }
 
 void haft_side_close(haft_side *side)
@@ -5563,6 +5628,113 @@ uint64_t haft_side_for_each(haft_side *side,
         }
     }
     return calls;
+}
+
+/* lib/slots/side_copy.c */
+
+/*
+ * Copies of sides.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses a local table
+ */
+
+/* Those before it have no values, and may have no memory. */
+static char *haft__first_entry(const haft_side *side)
+{
+    return side->entries.base + HAFT_FIRST_INDEX * side->entries.stride;
+}
+
+/* Of all entries that have had values: that number only grows. */
+static uint64_t haft__bytes_used(const haft_side *side)
+{
+    return (haft__load_relaxed(OWN, &side->used) - HAFT_FIRST_INDEX) * side->entries.stride;
+}
+
+static struct haft__side_copy *haft__copy_side(const haft_side *side, const haft_allocator *heap)
+{
+    const uint64_t bytes = haft__bytes_used(side);
+    struct haft__side_copy *copy =
+        haft__heap_take(heap, sizeof *copy + (size_t)bytes, _Alignof(struct haft__side_copy));
+
+    if (copy != NULL) {
+        *copy = (struct haft__side_copy){.number = side->number, .bytes = bytes};
+        if (bytes != 0) {
+            memcpy(copy + 1, haft__first_entry(side), (size_t)bytes);
+        }
+    }
+    return copy;
+}
+
+HAFT_INTERNAL haft_status haft__sides_copy(const haft__atomic_u64 *list, const haft_allocator *heap,
+                                     struct haft__side_copy **copies)
+{
+    struct haft__side_copy *first = NULL;
+
+    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+        if (side->on_end != NULL) {
+            continue;
+        }
+        struct haft__side_copy *copy = haft__copy_side(side, heap);
+
+        if (copy == NULL) {
+            haft__side_copies_free(heap, first);
+            return HAFT_NO_MEMORY;
+        }
+        copy->next = first;
+        first = copy;
+    }
+    *copies = first;
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void haft__side_copies_free(const haft_allocator *heap, struct haft__side_copy *copies)
+{
+    for (struct haft__side_copy *copy = copies, *next; copy != NULL; copy = next) {
+        next = copy->next;
+        haft__heap_give(heap, copy, sizeof *copy + (size_t)copy->bytes);
+    }
+}
+
+HAFT_INTERNAL uint64_t haft__side_copies_bytes(const struct haft__side_copy *copies)
+{
+    uint64_t bytes = 0;
+
+    for (const struct haft__side_copy *copy = copies; copy != NULL; copy = copy->next) {
+        bytes += sizeof *copy + copy->bytes;
+    }
+    return bytes;
+}
+
+static const struct haft__side_copy *haft__copy_of(const haft_side *side, const struct haft__side_copy *copies)
+{
+    while (copies != NULL && copies->number != side->number) {
+        copies = copies->next;
+    }
+    return copies;
+}
+
+static void haft__become(const haft_side *side, const struct haft__side_copy *copy)
+{
+    const uint64_t haft__own = haft__bytes_used(side);
+    const uint64_t haft__kept = copy != NULL ? copy->bytes : 0;
+
+    assert(haft__kept <= haft__own && "entries that were set once stay");
+    if (haft__kept != 0) {
+        memcpy(haft__first_entry(side), copy + 1, (size_t)haft__kept);
+    }
+    if (haft__own != haft__kept) {
+        memset(haft__first_entry(side) + haft__kept, 0, (size_t)(haft__own - haft__kept));
+    }
+}
+
+HAFT_INTERNAL void haft__sides_become(const haft__atomic_u64 *list, const struct haft__side_copy *copies)
+{
+    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+        if (side->on_end == NULL) {
+            haft__become(side, haft__copy_of(side, copies));
+        }
+    }
 }
 
 /* lib/slots/sites.c */
@@ -6775,10 +6947,10 @@ HAFT_INTERNAL void haft__local_end_image(const haft_local *local);
 HAFT_INTERNAL haft_status haft__local_prepare(haft_local *local, const uint64_t *numbers);
 
 /*
- * The values of the table's sides end, as its ids will be issued again.  HAFT_OK, or HAFT_IN_USE:
- * on_end has reserved a slot.
+ * The values of the table's sides end by `end`, as its ids will be issued again.  HAFT_OK, or
+ * HAFT_IN_USE: on_end has reserved a slot.
  */
-HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local);
+HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local, void (*end)(const haft__atomic_u64 *list));
 
 /* Become the image, which the table is prepared for. */
 HAFT_INTERNAL void haft__local_become(haft_local *local, const struct haft__image *image);
@@ -6826,10 +6998,10 @@ HAFT_INTERNAL haft_status haft__local_check_moment(const haft_local *local)
     return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
 }
 
-HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local)
+HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local, void (*end)(const haft__atomic_u64 *list))
 {
     local->in_callback = true;
-    haft__sides_forget_all(&local->sides);
+    end(&local->sides);
     local->in_callback = false;
     return haft__local_check_moment(local); /* on_end may have reserved a slot */
 }
@@ -8037,7 +8209,7 @@ static haft_status haft__load_local(haft_local *local, haft_file *file)
     if (status == HAFT_OK) {
         status = haft__local_prepare(local, loading.image.numbers);
     }
-    status = status == HAFT_OK ? haft__local_end_values(local) : status;
+    status = status == HAFT_OK ? haft__local_end_values(local, haft__sides_forget_all) : status;
     /* on_end may have inserted. */
     status = status == HAFT_OK ? haft__local_prepare(local, loading.image.numbers) : status;
     if (status == HAFT_OK) {
@@ -8100,11 +8272,17 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
     const struct haft__shape shape = haft__local_shape(local);
     haft_status status = haft__check_history(local, history);
 
+    struct haft__side_copy *sides = NULL;
+
+    status = status == HAFT_OK ? haft__sides_copy(&local->sides, &history->heap, &sides) : status;
     if (status == HAFT_OK) {
         const struct haft__image image = haft__local_begin_image(local);
 
-        status = haft__history_take(history, &shape, &image, number);
+        status = haft__history_take(history, &shape, &image, sides, number);
         haft__local_end_image(local);
+    }
+    if (status != HAFT_OK) {
+        haft__side_copies_free(&history->heap, sides);
     }
     return status;
 }
@@ -8131,13 +8309,14 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
     uint64_t serial = 0;
     haft_status status = haft__prepare_rewind(local, history, number, &serial);
 
-    status = status == HAFT_OK ? haft__local_end_values(local) : status;
+    status = status == HAFT_OK ? haft__local_end_values(local, haft__sides_end_all) : status;
     /* on_end may have inserted, and taken snapshots of other tables. */
     status = status == HAFT_OK ? haft__prepare_rewind(local, history, number, &serial) : status;
     if (status == HAFT_OK) {
         const struct haft__image image = haft__history_go(history, number);
 
         haft__local_become(local, &image);
+        haft__sides_become(&local->sides, haft__history_find(history, number)->sides);
     }
     return status;
 }
@@ -9455,7 +9634,7 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
     const struct haft__image image = haft__packed_image(packed);
     const haft_status status = haft__check_history_of(packed, history);
 
-    return status == HAFT_OK ? haft__history_take(history, &shape, &image, number) : status;
+    return status == HAFT_OK ? haft__history_take(history, &shape, &image, NULL, number) : status;
 }
 
 haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint64_t number)
@@ -10652,9 +10831,9 @@ struct haft_counted {
     uint64_t capacity;
     struct haft__word_format format;
     struct haft__reservation memory; /* the block and the slots */
-    haft_allocator heap; /* for this struct and a small block */
-    bool is_given;       /* in the program's memory */
-    const char *name;    /* behind this struct */
+    haft_allocator heap;       /* for this struct and a small block */
+    bool is_given;             /* in the program's memory */
+    const char *name;          /* behind this struct */
     haft_on_bad_access *on_bad_access;
     void *bad_access_arg;
 
@@ -14787,8 +14966,8 @@ HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
  * concurrent/clock/registry.h - the domains that are open in this process, newest first.
  *
  * The list is under a lock.  Opening and closing a domain, a table, a side or an implicit worker,
- * writing an export and a fork take it; a take-back that serves another table tries to: while a
- * thread has it, none of these comes or goes.  That thread may take it again.
+ * writing an export and a fork take it: while a thread has it, none of these comes or goes.  That
+ * thread may take it again.
  */
 
 HAFT_INTERNAL void haft__registry_add_domain(haft_domain *domain);
@@ -15794,9 +15973,6 @@ struct haft__suppliers {
 
     /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
     void (*take_back)(haft_worker *worker, struct haft__search *search);
-
-    /* supply_shortage(). */
-    haft_status (*shortage)(haft_worker *worker, haft_status fresh);
 };
 
 struct haft_table {
@@ -16188,9 +16364,6 @@ HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t li
  */
 HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
 
-/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
-HAFT_INTERNAL haft_status haft__supply_shortage(haft_worker *worker, haft_status fresh);
-
 /* concurrent/table/allocate.c */
 
 /*
@@ -16362,13 +16535,6 @@ haft_status haft_insert_wait(haft_worker *worker, const void *haft__object, haft
 /* A closed worker, or a new one; NULL: no memory. */
 HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table);
 
-/*
- * A closed worker of the table with this number; NULL also if that table is closed, or another
- * thread has the registry's lock, for which calls that free and insert may not wait.  None is made:
- * the program's allocator may take any lock, and that of the registry is held here.
- */
-HAFT_INTERNAL haft_worker *haft__worker_borrow_closed(uint64_t number);
-
 /* Return it, with nothing in hand. */
 HAFT_INTERNAL void haft__worker_return(haft_worker *worker);
 
@@ -16393,18 +16559,6 @@ HAFT_INTERNAL void haft__worker_abort(haft_worker *worker, haft_id id, const voi
 /* What haft_free() does not do in place: a free as called from `caller`. */
 HAFT_INTERNAL haft_status haft__worker_free(haft_worker *worker, haft_id id, const void *caller);
 
-/*
- * concurrent/table/tables.h - the shared tables that are open in this process, newest first; under
- * the registry's lock.
- */
-
-/* A table is in the list while its statistics can be taken. */
-HAFT_INTERNAL void haft__tables_add(haft_table *table);
-HAFT_INTERNAL void haft__tables_remove(haft_table *table);
-
-/* Under the lock: for (t = first_open_table(); t; t = t->next_open). */
-HAFT_INTERNAL haft_table *haft__first_open_table(void);
-
 /* concurrent/table/borrow.c */
 
 /* Workers for one call. */
@@ -16412,22 +16566,6 @@ HAFT_INTERNAL haft_table *haft__first_open_table(void);
 HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table)
 {
     return haft__roster_take(table, haft__WORKER_BORROWED);
-}
-
-HAFT_INTERNAL haft_worker *haft__worker_borrow_closed(uint64_t number)
-{
-    haft_worker *worker = NULL;
-
-    if (!haft__registry_try_lock()) {
-        return NULL;
-    }
-    for (haft_table *table = haft__first_open_table(); table != NULL; table = table->next_open) {
-        if (table->number == number && !table->is_closing) {
-            worker = haft__roster_take_closed(table, haft__WORKER_BORROWED);
-        }
-    }
-    haft__registry_unlock();
-    return worker;
 }
 
 HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
@@ -16960,36 +17098,14 @@ uint64_t haft__fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, h
  * concurrent/table/reclaim.h - taking slots back after their grace period.
  */
 
-#define haft__REFUSALS_MOST 8 /* remembered in one call; of more, the first ones */
-
-/* A search that found nothing inside a callback. */
-struct haft__refusal {
-    uint64_t table; /* its number */
-    haft_worker *worker;
-    bool is_open; /* not served yet */
-};
-
-/*
- * A call that takes slots back: those that are due when it begins, and for each batch of them a due
- * batch of each table that has refused slots to the callbacks.  No batch is given a ticket that is
- * done, so each take-back leaves fewer of them, and the call returns, whatever callbacks free.
- */
-struct haft__reclaim_call {
-    uint64_t done; /* the highest ticket done when the call began */
-    struct haft__refusal refusals[haft__REFUSALS_MOST];
-    unsigned refused;
-};
-
-/* The call begins; it may take back for this worker's table. */
-HAFT_INTERNAL void haft__reclaim_begin(struct haft__reclaim_call *call, const haft_worker *worker);
-
 /*
  * Take back the slots of a batch that is due; those that may be used again are ready for any
- * worker.  Then a due batch of each table that has refused slots to the callbacks.  The worker's
- * thread, outside callbacks; lock-free, except on_reclaim.
+ * worker.  The worker's thread, outside callbacks; lock-free, except on_reclaim.
+ *
+ * A call that takes batches back takes those that are due when it begins: callbacks free others,
+ * and no batch is given a ticket that is done, so the call returns.
  */
-HAFT_INTERNAL
-void haft__reclaim_batch(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source);
+HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source);
 
 /*
  * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
@@ -17002,13 +17118,6 @@ HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch
  * table; else NULL.
  */
 HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *table);
-
-/*
- * Inside a callback: a search has found nothing.  The call takes a due batch of the table back when
- * the callback's batch is done; nothing in a callback outside a take-back (on_stall).  `worker`:
- * NULL if it is a borrowed one.
- */
-HAFT_INTERNAL void haft__reclaim_later(const haft_table *table, haft_worker *worker);
 
 /*
  * concurrent/table/gather.h - the slots in the table's lists, as searches and duties collect them.
@@ -17029,13 +17138,13 @@ HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker);
  * Collect from all lists; aborted slots are ready for any worker then, unpinned ones taken back.
  * This and what follows: outside callbacks.
  */
-HAFT_INTERNAL void haft__gather_lists(haft_worker *worker, struct haft__reclaim_call *call);
+HAFT_INTERNAL void haft__gather_lists(haft_worker *worker);
 
 /*
  * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
  * may go on filling them.  True: they had slots.
  */
-HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker, struct haft__reclaim_call *call);
+HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker);
 
 /* gather_all_lists(), then take back all batches that were due when it began. */
 HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker);
@@ -17174,7 +17283,7 @@ HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker)
     return haft__take_list(worker, haft__LIST_UNPINNED);
 }
 
-HAFT_INTERNAL void haft__gather_lists(haft_worker *worker, struct haft__reclaim_call *call)
+HAFT_INTERNAL void haft__gather_lists(haft_worker *worker)
 {
     struct haft__batch *batch;
 
@@ -17185,18 +17294,18 @@ HAFT_INTERNAL void haft__gather_lists(haft_worker *worker, struct haft__reclaim_
     }
     /* Each may unpin the next one of a chain. */
     for (int i = 0; i < haft__UNPINNED_MOST && (batch = haft__gather_unpinned(worker)) != NULL; i++) {
-        haft__reclaim_batch(worker, call, batch);
+        haft__reclaim_batch(worker, batch);
     }
 }
 
-HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker, struct haft__reclaim_call *call)
+HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker)
 {
     /* Slots of a chain come one at a time. */
     const uint64_t most = haft__most_slots(worker->table);
     uint64_t looks = 0;
 
     while (looks < most && haft__lists_have_slots(worker->table)) {
-        haft__gather_lists(worker, call);
+        haft__gather_lists(worker);
         looks++;
     }
     return looks != 0;
@@ -17204,13 +17313,12 @@ HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker, struct haft__recl
 
 HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker)
 {
-    struct haft__reclaim_call call;
+    const uint64_t done = haft__domain_done(worker->table->domain);
     struct haft__batch *batch;
 
-    haft__reclaim_begin(&call, worker);
-    haft__gather_all_lists(worker, &call);
-    while ((batch = haft__shelf_find_due(worker, call.done)) != NULL) {
-        haft__reclaim_batch(worker, &call, batch);
+    haft__gather_all_lists(worker);
+    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
+        haft__reclaim_batch(worker, batch);
     }
 }
 
@@ -17385,7 +17493,6 @@ uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct ha
 static _Thread_local struct haft__taking {
     const haft_table *table; /* NULL: nothing */
     struct haft__batch *destination;
-    struct haft__reclaim_call *call;
 } haft__taking;
 
 /* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
@@ -17464,12 +17571,12 @@ HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch
 }
 
 /* Cancellation is off for the batch: for each object it would cost as much as the object. */
-static void haft__call_back_for(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source)
+static void haft__call_back_for(haft_worker *worker, struct haft__batch *source)
 {
     struct haft__batch *destination = haft__shelf_empty_batch(worker);
     const int cancel = haft__os_cancel_off();
 
-    haft__taking = (struct haft__taking){worker->table, destination, call};
+    haft__taking = (struct haft__taking){worker->table, destination};
     for (uint32_t i = 0; i < source->count; i++) {
         if (haft__sift(worker, source->indices[i])) {
             destination->indices[destination->count++] = source->indices[i];
@@ -17482,93 +17589,19 @@ static void haft__call_back_for(haft_worker *worker, struct haft__reclaim_call *
     haft__shelf_ready(worker, destination);
 }
 
-static void haft__take_back(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source)
+HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source)
 {
     if (worker->table->on_reclaim != NULL) {
-        haft__call_back_for(worker, call, source);
+        haft__call_back_for(worker, source);
     } else {
         haft__reclaim_quietly(worker, source);
         haft__shelf_ready(worker, source);
     }
 }
 
-static void haft__take_due_batch(haft_worker *worker, struct haft__reclaim_call *call)
-{
-    struct haft__batch *batch = haft__shelf_find_due(worker, haft__domain_done(worker->table->domain));
-
-    if (batch != NULL) {
-        haft__take_back(worker, call, batch);
-    }
-}
-
-static void haft__serve(struct haft__reclaim_call *call, const struct haft__refusal *refusal)
-{
-    if (refusal->worker != NULL) {
-        haft__take_due_batch(refusal->worker, call);
-        return;
-    }
-    haft_worker *worker = haft__worker_borrow_closed(refusal->table);
-
-    if (worker != NULL) {
-        haft__take_due_batch(worker, call);
-        haft__worker_return(worker);
-    }
-}
-
-HAFT_INTERNAL void haft__reclaim_begin(struct haft__reclaim_call *call, const haft_worker *worker)
-{
-    call->done = haft__domain_done(worker->table->domain);
-    call->refused = 0;
-}
-
-/* Serves each table once: callbacks that run for one may be refused by another, served or not. */
-HAFT_INTERNAL
-void haft__reclaim_batch(haft_worker *worker, struct haft__reclaim_call *call, struct haft__batch *source)
-{
-    haft__take_back(worker, call, source);
-    for (unsigned i = 0; i < call->refused; i++) {
-        struct haft__refusal *refusal = &call->refusals[i];
-
-        if (refusal->is_open) {
-            refusal->is_open = false;
-            haft__serve(call, refusal);
-        }
-    }
-}
-
 HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *table)
 {
     return haft__taking.table == table && haft__taking.destination->count != 0 ? haft__taking.destination : NULL;
-}
-
-/* The call's refusal by this table, or a new one; NULL: no room. */
-static struct haft__refusal *haft__refusal_by(struct haft__reclaim_call *call, const haft_table *table,
-                                  haft_worker *worker)
-{
-    for (unsigned i = 0; i < call->refused; i++) {
-        if (call->refusals[i].table == table->number) {
-            return &call->refusals[i];
-        }
-    }
-    if (call->refused == haft__REFUSALS_MOST) {
-        return NULL;
-    }
-    struct haft__refusal *added = &call->refusals[call->refused++];
-
-    *added = (struct haft__refusal){table->number, worker, false};
-    return added;
-}
-
-HAFT_INTERNAL void haft__reclaim_later(const haft_table *table, haft_worker *worker)
-{
-    if (haft__taking.table == NULL) {
-        return; /* a callback outside: by the next take-back its worker may be closed */
-    }
-    struct haft__refusal *refusal = haft__refusal_by(haft__taking.call, table, worker);
-
-    if (refusal != NULL) {
-        refusal->is_open = true;
-    }
 }
 
 /* concurrent/table/released.c */
@@ -18469,11 +18502,11 @@ haft_status haft__stats_shortage(const haft_table *table, const haft_worker *wor
 
 /* A search, and what its suppliers answer besides slots. */
 struct haft__search {
-    struct haft__batch *due;        /* taken out, to be taken back before the next round; NULL: none */
-    haft_status status;       /* why there are no fresh slots */
-    bool has_begun;           /* `call` has begun */
-    unsigned unpinned;        /* batches of unpinned slots taken out */
-    struct haft__reclaim_call call; /* takes back batches that were due when a supplier first asked */
+    struct haft__batch *due;  /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status; /* why there are no fresh slots */
+    bool has_begun;     /* a supplier has asked for due batches */
+    unsigned unpinned;  /* batches of unpinned slots taken out */
+    uint64_t done;      /* then: the highest ticket done when a supplier first asked */
 };
 
 /* The table's suppliers, by its options.  Before any worker uses it. */
@@ -18504,7 +18537,6 @@ HAFT_INTERNAL void haft__suppliers_choose(haft_table *table);
  * Edges in this file.
  *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
  *            drew them no longer asks for them
- *   HINT     shortage: other workers hand on their slots sooner or later
  */
 
 /* --- batches that are ready --- */
@@ -18566,14 +18598,14 @@ static bool haft__steal_ready(haft_worker *worker, struct haft__search *search)
 
 /* --- batches that are due --- */
 
-/* The call that takes back for this search; it begins when it is first asked for. */
-static struct haft__reclaim_call *haft__call_of(haft_worker *worker, struct haft__search *search)
+/* The search takes back what is due when it first asks. */
+static uint64_t haft__done_of(haft_worker *worker, struct haft__search *search)
 {
     if (!search->has_begun) {
-        haft__reclaim_begin(&search->call, worker);
+        search->done = haft__domain_done(worker->table->domain);
         search->has_begun = true;
     }
-    return &search->call;
+    return search->done;
 }
 
 /* A batch that is due, with a ticket up to `done`; NULL: none. */
@@ -18592,7 +18624,7 @@ static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
 /* Due batches until one of them has slots. */
 static bool haft__use_first_due(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
 {
-    const uint64_t done = haft__call_of(worker, search)->done;
+    const uint64_t done = haft__done_of(worker, search);
     struct haft__batch *batch;
 
     while ((batch = take(worker, done)) != NULL) {
@@ -18617,7 +18649,7 @@ static bool haft__steal_due(haft_worker *worker, struct haft__search *search)
 
 static void haft__take_back_due(haft_worker *worker, struct haft__search *search)
 {
-    haft__reclaim_batch(worker, haft__call_of(worker, search), search->due);
+    haft__reclaim_batch(worker, search->due);
 }
 
 /* The round ends with this batch, to be taken back; false: NULL. */
@@ -18629,7 +18661,7 @@ static bool haft__take_out(struct haft__search *search, struct haft__batch *batc
 
 static bool haft__take_first_due_out(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
 {
-    return !haft__callback_is_running() && haft__take_out(search, take(worker, haft__call_of(worker, search)->done));
+    return !haft__callback_is_running() && haft__take_out(search, take(worker, haft__done_of(worker, search)));
 }
 
 static bool haft__take_due_out(haft_worker *worker, struct haft__search *search)
@@ -18724,29 +18756,7 @@ static bool haft__use_bounded(haft_worker *worker, struct haft__search *search)
     return haft__fill_from(worker, first, drawn);
 }
 
-/* --- which of them a table has, and what it does when it has no slot --- */
-
-static haft_status haft__shortage(haft_worker *worker, haft_status fresh)
-{
-    haft_table *table = worker->table;
-
-    haft__retire_open(worker);
-    haft__fetch_add_relaxed(HINT, &table->shortage, 1);
-    haft__domain_hurry(table->domain);
-    haft__domain_notice_stall(table->domain);
-    return haft__stats_shortage(table, worker, fresh);
-}
-
-/* Tables with on_reclaim: a search inside a callback is served after the batch taken back. */
-static haft_status haft__shortage_with_on_reclaim(haft_worker *worker, haft_status fresh)
-{
-    const haft_status status = haft__shortage(worker, fresh);
-
-    if (haft__callback_is_running()) {
-        haft__reclaim_later(worker->table, haft__worker_state(worker) == haft__WORKER_OPEN ? worker : NULL);
-    }
-    return status;
-}
+/* --- which of them a table has --- */
 
 HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
 {
@@ -18771,7 +18781,6 @@ HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
     *next++ = calls_back ? haft__steal_due_out : haft__steal_due;
     assert(next <= suppliers->in_order + haft__SUPPLIERS_MOST);
     *next = NULL;
-    suppliers->shortage = calls_back ? haft__shortage_with_on_reclaim : haft__shortage;
     suppliers->take_back = calls_back ? haft__take_back_due : NULL;
 }
 
@@ -18782,11 +18791,21 @@ HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
  *
  * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
  * out, which ends the round: the search has the batch taken back, and begins anew.
+ *
+ * Edges in this file.
+ *   HINT   shortage: other workers hand on their slots sooner or later
  */
 
-HAFT_INTERNAL haft_status haft__supply_shortage(haft_worker *worker, haft_status fresh)
+/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+static haft_status haft__shortage(haft_worker *worker, haft_status fresh)
 {
-    return worker->table->suppliers.shortage(worker, fresh);
+    haft_table *table = worker->table;
+
+    haft__retire_open(worker);
+    haft__fetch_add_relaxed(HINT, &table->shortage, 1);
+    haft__domain_hurry(table->domain);
+    haft__domain_notice_stall(table->domain);
+    return haft__stats_shortage(table, worker, fresh);
 }
 
 /* One supplier after the other, until one has found something. */
@@ -18809,7 +18828,7 @@ static bool haft__ask_suppliers(haft_worker *worker, struct haft__search *search
 static haft_status haft__search_round(haft_worker *worker, struct haft__search *search)
 {
     if (!haft__ask_suppliers(worker, search)) {
-        return haft__supply_shortage(worker, search->status);
+        return haft__shortage(worker, search->status);
     }
     if (search->due != NULL) {
         worker->table->suppliers.take_back(worker, search);
@@ -18865,6 +18884,18 @@ HAFT_INTERNAL haft_status haft__table_check_waiting(uint64_t bytes, uint64_t str
  */
 HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain, struct haft__given *given);
 HAFT_INTERNAL void haft__table_stop(haft_table *table);
+
+/*
+ * concurrent/table/tables.h - the shared tables that are open in this process, newest first; under
+ * the registry's lock.
+ */
+
+/* A table is in the list while its statistics can be taken. */
+HAFT_INTERNAL void haft__tables_add(haft_table *table);
+HAFT_INTERNAL void haft__tables_remove(haft_table *table);
+
+/* Under the lock: for (t = first_open_table(); t; t = t->next_open). */
+HAFT_INTERNAL haft_table *haft__first_open_table(void);
 
 /* concurrent/table/table.c */
 
@@ -19326,28 +19357,25 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 
 /* Take back some slots that are due, if the table looks at slots taken back: the worker's own, then
  * those for which no ring has had room. */
-static void haft__reclaim_due(haft_worker *worker, struct haft__reclaim_call *call)
+static void haft__reclaim_due(haft_worker *worker, uint64_t done)
 {
     uint64_t haft__taken = 0;
     struct haft__batch *batch;
 
     while (worker->table->sifts && haft__taken < haft__RECLAIMED_SLOTS &&
-           (batch = haft__shelf_take_due(worker, call->done)) != NULL) {
+           (batch = haft__shelf_take_due(worker, done)) != NULL) {
         haft__taken += batch->count;
-        haft__reclaim_batch(worker, call, batch);
+        haft__reclaim_batch(worker, batch);
     }
 }
 
 HAFT_INTERNAL void haft__worker_do_duties(haft_worker *worker)
 {
-    struct haft__reclaim_call call;
-
     if (haft__callback_is_running()) {
         return;
     }
-    haft__reclaim_begin(&call, worker);
-    haft__reclaim_due(worker, &call);
-    haft__gather_lists(worker, &call);
+    haft__reclaim_due(worker, haft__domain_done(worker->table->domain));
+    haft__gather_lists(worker);
 }
 
 HAFT_INTERNAL void haft__worker_flush(haft_worker *worker)
@@ -19732,17 +19760,15 @@ static bool haft__take_all_back(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
     const uint64_t haft__requested = haft__domain_requested(domain);
-    struct haft__reclaim_call call;
     struct haft__batch *batch;
 
-    haft__reclaim_begin(&call, worker);
-    bool found = haft__gather_all_lists(worker, &call);
+    bool found = haft__gather_all_lists(worker);
 
     while ((batch = haft__shelf_take_waiting(worker)) != NULL) {
         const uint64_t ticket = haft__load_relaxed(OWN, &batch->ticket);
 
         haft__domain_wait_for(domain, ticket < haft__requested ? ticket : haft__requested);
-        haft__reclaim_batch(worker, &call, batch);
+        haft__reclaim_batch(worker, batch);
         found = true;
     }
     return found;

@@ -70,20 +70,20 @@
  *     haft/pin.h        3309  holding on to an object beyond a read section
  *     haft/share.h      3361  hand a local table over to all threads, and back
  *     haft/side.h       3444  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3684  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/snapshot.h   3687  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3899  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3907  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4048  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4056  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    903  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4571  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4579  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4260  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5833  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4268  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5841  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     6041  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     6049  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       811  a grace period that the program brings: a foreign clock
  *
@@ -1710,10 +1710,10 @@ void haft_thread_online(haft_domain *domain);
  * are taken back when a search needs them, by haft_trim(), or when the table closes.
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
- * while grace periods end.  If another table answers HAFT_BUSY or HAFT_FULL to a callback, the call
- * also takes back some slots of that table: no thread may close that table before the call returns.
- * haft_table_close() and haft_unshare() go on until no freed object is left, and haft_insert_wait()
- * and its kin while the answer is HAFT_BUSY.
+ * while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a callback takes slots
+ * back in the next quiescent point or reservation outside callbacks.  haft_table_close() and
+ * haft_unshare() go on until no freed object is left, and haft_insert_wait() and its kin while the
+ * answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -3673,8 +3673,11 @@ uint64_t haft_side_sweep(haft_side *side);
 /*
  * Memory: pages of entries stay until the side is closed; haft_local_trim() and haft_trim() leave
  * sides alone.  So do haft_local_clear() and restoring ids one by one (haft_local_restore), which
- * issue no id twice.  Where ids are issued again, values end before: in a rewind and
- * in haft_local_load().
+ * issue no id twice.  In haft_local_load(), where ids are issued again, values end before.
+ *
+ * Snapshots of a haft_local (haft/snapshot.h) have the values of its sides without on_end, and a
+ * rewind brings these back, at the same places.  Where values shall end in a rewind instead, as
+ * those that a program computes again, the side has an on_end, which may do nothing.
  *
  * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
  * can be set.
@@ -3694,9 +3697,13 @@ uint64_t haft_side_sweep(haft_side *side);
  *
  * No callback of the table runs: objects are bytes, which are copied and overwritten.  What objects
  * own is not copied with them, and objects that a rewind or a load replaces go without on_destroy.
- * Values of sides (haft/side.h) are no part of the state: a rewind and a load end them all first,
- * with on_end.  Nor is data that on_destroy changes outside the table: it runs again for objects
+ * Data that on_destroy changes outside the table is no part of the state: it runs again for objects
  * that are freed again.
+ *
+ * Sides of a haft_local (haft/side.h).  A side without on_end is part of each snapshot: a rewind
+ * makes its values what they were then, and ends all in a side that was opened later.  Values of a
+ * side with on_end are no part of the state: a rewind ends them all first.  A load ends the values
+ * of all sides.  A clone has no sides, a file no values.
  *
  * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
  * than the snapshot, and is kept outside the state that goes back with it, may name another object
@@ -3711,7 +3718,8 @@ uint64_t haft_side_sweep(haft_side *side);
  * slots are forgotten.
  *
  * Memory.  A history's newest snapshot is as large as all slots ever used, those that a trim has
- * released included; an older one is as large as the blocks that differ from the next.
+ * released included; an older one is as large as the blocks that differ from the next.  Each also
+ * has a whole copy of the sides without on_end, up to the highest entry that was ever set.
  * A table that goes to a state with fewer slots keeps its pages: haft_local_stats counts the slots
  * that the state has, and haft_local_trim() releases the others only once they were used again.
  *
@@ -3721,7 +3729,7 @@ uint64_t haft_side_sweep(haft_side *side);
  * Threads   one at a time for each table and each history.
  * Ordering  none.
  * Progress  blocking (mmap, malloc).
- * Cost      O(slots ever used), and object bytes.
+ * Cost      O(slots ever used), and object bytes; snapshots and rewinds also the bytes of sides.
  */
 
 /* --- snapshots --- */

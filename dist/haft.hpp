@@ -2213,7 +2213,8 @@ class side : public detail::owner<haft_side, detail::closer<haft_side_close>>
 
     side() noexcept = default;
 
-    /* haft_side_open_local(), with ~V() as on_end where that does something. */
+    /* haft_side_open_local(), with ~V() as on_end where that does something: other values are bytes
+     * to the table's snapshots. */
     template <pins P> static result<side> open(const local<T, P> &table) noexcept
     {
         const haft_side_options options = value_options();
