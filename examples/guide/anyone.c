@@ -69,6 +69,6 @@ int main(void)
     run_elsewhere(first); /* the same answer once more */
 
     must(haft_counted_close(requests)); /* HAFT_IN_USE while a thread holds an object */
-    return 0;
+    return fflush(stdout) != 0;
 }
 /* end */

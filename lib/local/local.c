@@ -518,8 +518,8 @@ void haft_local_close(haft_local *local)
     local->mode = LOCAL_CLOSING;
     local_begin_list(local);
     leaks_report(&local->slots, local->name, local->used);
-    if (local->on_destroy != NULL) {
-        clear(local, CALLER);
+    while (local->on_destroy != NULL && local->front.count != 0) {
+        clear(local, CALLER); /* once more for reservations that a destructor has published */
     }
     slots_unpoison_all(&local->slots, local->used);
     slots_close(&local->slots);
