@@ -6821,8 +6821,8 @@ void haft_local_close(haft_local *local)
     local->mode = haft__LOCAL_CLOSING;
     haft__local_begin_list(local);
     haft__leaks_report(&local->slots, local->name, local->used);
-    if (local->on_destroy != NULL) {
-        haft__clear(local, haft__CALLER);
+    while (local->on_destroy != NULL && local->front.count != 0) {
+        haft__clear(local, haft__CALLER); /* once more for reservations that a destructor has published */
     }
     haft__slots_unpoison_all(&local->slots, local->used);
     haft__slots_close(&local->slots);
