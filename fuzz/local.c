@@ -119,6 +119,15 @@ static void abort_one(struct play *play)
 
 /* --- the way out --- */
 
+/* While it closes, the table ends what on_destroy has published once all others have ended. */
+static void begin_again(struct play *play)
+{
+    for (uint64_t i = play->cleared_to; i < play->model.used; i++) {
+        must_be(play->model.slots[i].state != LIVE, "no object is passed over");
+    }
+    play->cleared_to = HAFT_FIRST_INDEX;
+}
+
 /* As table and model go on after a life, with the destructor in between if there is one. */
 void on_destroy(void *object, haft_id id, void *arg)
 {
@@ -135,6 +144,9 @@ void on_destroy(void *object, haft_id id, void *arg)
     if (play->clearing && (slot == NULL || slot->state != ENDING)) {
         const uint64_t index = haft_id_index(model->layout, id);
 
+        if (play->closing && index < play->cleared_to) {
+            begin_again(play);
+        }
         must_be(index >= play->cleared_to, "objects are cleared in order of index");
         for (uint64_t i = play->cleared_to; i < index; i++) {
             must_be(model->slots[i].state != LIVE, "no object is passed over");

@@ -150,10 +150,11 @@ HAFT_INLINE haft_status haft_local_footprint(const haft_local_options *options,
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
 
 /*
- * haft_local_close - the end of the table and of all objects in it, in order of index.  The caller
- * has closed its sides (haft/side.h); debug builds assert it.  Where on_destroy looks at a side:
- * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.  Tables whose
- * on_destroy frees objects of each other are all cleared before the first is closed.
+ * haft_local_close - the end of the table and of all objects in it, in order of index; then of
+ * those whose reservations on_destroy has published meanwhile.  The caller has closed its sides
+ * (haft/side.h); debug builds assert it.  Where on_destroy looks at a side: haft_local_clear(),
+ * haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy frees objects of
+ * each other are all cleared before the first is closed.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).

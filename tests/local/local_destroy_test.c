@@ -118,6 +118,31 @@ Test(destroy, runs_once_for_each_live_object_at_close_and_for_no_reservation)
     cr_expect(eq(int, seen.count, 2));
 }
 
+static void publish_given(haft_id id)
+{
+    (void)id;
+    if (!haft_id_is_nil(seen.given[0])) {
+        haft_local_publish(seen.local, seen.given[0]);
+        seen.given[0] = HAFT_NIL;
+    }
+}
+
+Test(destroy, runs_at_close_for_an_object_that_a_destructor_published_below_its_own)
+{
+    haft_id reserved;
+    void *bytes;
+
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    assert_status(haft_local_reserve(seen.local, &reserved, &bytes), HAFT_OK);
+    memcpy(bytes, "bytes", 6);
+    insert_bytes();
+    seen.given[0] = reserved;
+    seen.act = publish_given;
+    haft_local_close(seen.local);
+    cr_assert(eq(int, seen.count, 2));
+    cr_expect(eq(u64, seen.ids[1].bits, reserved.bits));
+}
+
 Test(destroy, runs_at_the_last_life_of_a_slot_which_is_exhausted_afterwards)
 {
     open_seen(HAFT_LAYOUT_OF(6, 1, 0), HAFT_REUSE_LIFO);
