@@ -64,26 +64,26 @@
  *     haft/table.h      1657  the handle table that all threads share, and its workers
  *     haft/counted.h    2103  the handle table for any thread: objects are held by counts
  *     haft/local.h      2448  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2848  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/packed.h     2849  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3193  visiting the live objects of a shared table
- *     haft/pin.h        3309  holding on to an object beyond a read section
- *     haft/share.h      3361  hand a local table over to all threads, and back
- *     haft/side.h       3444  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3687  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3194  visiting the live objects of a shared table
+ *     haft/pin.h        3310  holding on to an object beyond a read section
+ *     haft/share.h      3362  hand a local table over to all threads, and back
+ *     haft/side.h       3445  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3688  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3907  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3908  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4056  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4057  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    903  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4579  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4580  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4268  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5841  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4269  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5842  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     6049  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     6050  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       811  a grace period that the program brings: a foreign clock
  *
@@ -2581,10 +2581,11 @@ HAFT_INLINE haft_status haft_local_footprint(const haft_local_options *options,
 void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, void *destroy_arg);
 
 /*
- * haft_local_close - the end of the table and of all objects in it, in order of index.  The caller
- * has closed its sides (haft/side.h); debug builds assert it.  Where on_destroy looks at a side:
- * haft_local_clear(), haft_side_close(), haft_local_close(), in this order.  Tables whose
- * on_destroy frees objects of each other are all cleared before the first is closed.
+ * haft_local_close - the end of the table and of all objects in it, in order of index; then of
+ * those whose reservations on_destroy has published meanwhile.  The caller has closed its sides
+ * (haft/side.h); debug builds assert it.  Where on_destroy looks at a side: haft_local_clear(),
+ * haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy frees objects of
+ * each other are all cleared before the first is closed.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
