@@ -26,7 +26,9 @@ struct values {
     uint64_t block_size, max_block_size, buffer_size, interval_ms;
 };
 
-/* options_other.c: domains and the like, counted tables.  Returns how many were opened, or refused. */
+/*
+ * options_other.c: domains and the like, counted tables.  Returns how many were opened, or refused.
+ */
 uint64_t try_others(const struct values *values);
 
 /* options_given.c: what lies in memory of the program's; the same. */
