@@ -256,14 +256,14 @@ static bool is_counted_bad(const haft_counted_options *options, haft_status stat
                             options->layout.generation_bits == 0 && options->layout.tag_bits == 0 &&
                             options->layout.reserved == 0;
     const haft_layout layout = is_default ? HAFT_LAYOUT_32_32 : options->layout;
-    const bool is_layout = haft_layout_is_valid(layout) && layout.generation_bits <= 32;
+    const bool is_layout = haft_layout_is_valid(layout); /* others are looked at only then */
     const unsigned bits = layout.index_bits < 30 ? layout.index_bits : 30;
     const uint64_t most = haft_field_max(bits) + 1 - HAFT_FIRST_INDEX;
     const size_t alignment = options->object_alignment;
 
     switch (status) {
     case HAFT_BAD_LAYOUT:
-        return !is_layout;
+        return !is_layout || layout.generation_bits > 32;
     case HAFT_BAD_CAPACITY:
         return is_layout && (options->capacity < 1 || options->capacity > most);
     case HAFT_BAD_OBJECT_SIZE:
