@@ -224,7 +224,11 @@ static void body(unsigned number, void *shared)
 static void open_stage(struct stage *stage)
 {
     const haft_table_options options = {
-        .capacity = CAPACITY(stage->run.threads), .object_size = OBJECT_SIZE, .pins = true};
+        .capacity = CAPACITY(stage->run.threads),
+        .object_size = OBJECT_SIZE,
+        .object_alignment = 8, /* eight slots fill a page; at 16 runs would have 16 pages */
+        .pins = true,
+    };
     haft_worker *worker;
 
     poke(&stage->workers_left, stage->run.threads - 1);
