@@ -17,9 +17,9 @@ enum outcome { NOT_RUN, PASSED, SKIPPED, FAILED };
 static const char *const columns[CIRCUMSTANCES] = {"alone",  ".memory", "workers",  "frame",
                                                    "thread", "caller",  "w.memory", "f.memory"};
 
-static const struct test *const groups[] = {value_tests,   local_tests, packed_tests, state_tests,
-                                            side_tests,    arena_tests, typed_tests,  table_tests,
-                                            feature_tests, frame_tests, system_tests, stress_tests};
+static const struct test *const groups[] = {
+    value_tests, local_tests, counted_tests, packed_tests, state_tests,  side_tests,  arena_tests,
+    typed_tests, table_tests, feature_tests, frame_tests,  system_tests, stress_tests};
 
 static atomic_ulong checks;
 static atomic_ulong failures;

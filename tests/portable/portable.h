@@ -58,6 +58,7 @@ struct test {
 /* Each ends with one that has no name. */
 extern const struct test value_tests[];
 extern const struct test local_tests[];
+extern const struct test counted_tests[];
 extern const struct test packed_tests[];
 extern const struct test state_tests[];
 extern const struct test side_tests[];

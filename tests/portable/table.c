@@ -125,6 +125,8 @@ static void test_refusals(enum circumstance circumstance)
         return;
     }
     CHECK(haft_table_open(shared.domain, &of_table, &table) == HAFT_BAD_CAPACITY);
+    CHECK(haft_table_open_sized(shared.domain, &of_table, sizeof of_table, &table) ==
+          HAFT_BAD_CAPACITY);
     CHECK(haft_domain_close(shared.domain) == HAFT_IN_USE);
     CHECK(haft_table_close(shared.table) == HAFT_IN_USE);
     if (circumstance_clock(circumstance) != HAFT_CLOCK_FRAME) {
