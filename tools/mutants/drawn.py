@@ -249,24 +249,3 @@ def as_json(report):
               for result in report.run.results for change in [result.mutant.change]]
     return {"mutants": len(listed), **report.counts(report.run.results), "seed": report.seed,
             "seconds": round(report.run.seconds), "kept": report.run.kept, "list": listed}
-
-
-def _code(text):
-    text = text.replace("|", "\\|")
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
-
-
-def as_markdown(report):
-    results = report.run.results
-    lines = [f"{report.score()}. {table.circumstances_of(report.run)}.", "",
-             "| kind | mutants | killed | equivalent | performance | gaps |", "|---|---:|---:|---:|---:|---:|"]
-    for kind in changes.KINDS:
-        of_kind = [result for result in results if result.mutant.change.kind == kind]
-        found = report.counts(of_kind)
-        lines.append(f"| {kind} | {len(of_kind)} | " + " | ".join(map(str, found.values())) + " |")
-    lines += ["", "| file | function | change | judged |", "|---|---|---|---|"]
-    for result in report.survivors():
-        change = result.mutant.change
-        lines.append(f"| {change.path} | {change.function} | {_code(change.before)}<br>{_code(change.after)} |"
-                     f" {report.verdict(result)}: {report.why(result)} |")
-    return lines

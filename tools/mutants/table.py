@@ -1,17 +1,14 @@
-"""What the mutants' checks have said, for people, machines and docs/verification.md."""
+"""What the mutants' checks have said, for people and machines."""
 
 import dataclasses
 import json
 import sys
 
-import builds
 import plan
 
 sys.path.append(str(plan.ROOT / "tools"))
 import circumstances  # noqa: E402
-import page  # noqa: E402
 
-PAGE = page.VERIFICATION
 LETTERS = {"held": "-", "not met": "-", "fails": "F", "violation": "V", "report": "R", "crash": "C",
            "time limit": "T"}
 LEGEND = ("F a test fails, V a program sees a violation, R ThreadSanitizer reports, C a crash, "
@@ -23,18 +20,10 @@ class Run:
     results: list
     seconds: float
     kept: int  # outcomes of checks from runs before
-    of_operations: bool = False
 
 
 def from_before(run):
     return f", {circumstances.counted(run.kept, 'outcome')} of runs before" if run.kept else ""
-
-
-def circumstances_of(run):
-    """Of the run, in a line."""
-    checks = sum(len(result.outcomes) for result in run.results)
-    return (f"{circumstances.line(builds.CC)}: {circumstances.counted(checks, 'run')} of checks"
-            f"{from_before(run)}, {circumstances.counted(round(run.seconds / 60), 'minute')}")
 
 
 def short(check):
@@ -111,47 +100,3 @@ def as_json(run):
     } for result in results]
     return json.dumps({**counts(results), "seconds": round(run.seconds), "kept": run.kept,
                        "list": listed}, indent=1)
-
-
-def _head(run):
-    return [f"{last_line(run.results)}. {circumstances_of(run)}.", "", f"{LEGEND}.", ""]
-
-
-def _operation_row(result):
-    mutant, operation = result.mutant, result.mutant.operation
-    half = mutant.name.removeprefix(operation.name).replace(".no_", ", no ")
-    noticed = [o for o in result.outcomes if o.noticed]
-    by = " ".join(f"{o.check.split()[0]} {short(o.check)}:{LETTERS[o.verdict]}" for o in noticed)
-    if not noticed:
-        by = f"nothing: {mutant.undecidable}" if mutant.undecidable else "**nothing**"
-    return (f"| {operation.path} | {operation.function} | {operation.edge} | "
-            f"{operation.kind}_{operation.order} {operation.word}{half} | {by} |")
-
-
-def operations_as_markdown(run):
-    return [*_head(run), "| file | function | edge | operation | noticed by |",
-            "|---|---|---|---|---|", *(_operation_row(each) for each in run.results)]
-
-
-def as_markdown(run):
-    results = run.results
-    lines = [*_head(run), "| mutant | what is broken | " + " | ".join(plan.KINDS) + " |",
-             "|---" * (2 + len(plan.KINDS)) + "|"]
-    for result in results:
-        breaks = result.mutant.breaks.replace("|", "\\|")
-        if result.verdict == "undecidable":
-            breaks += "; undecidable"
-        cells = [cell(result.outcomes, kind).replace(" ", "<br>") for kind in plan.KINDS]
-        lines.append("| " + " | ".join([result.mutant.name, breaks, *cells]) + " |")
-    return lines
-
-
-def write(run):
-    if run.of_operations:
-        page.write(PAGE, "./dev mutants --operations --write", operations_as_markdown(run))
-    else:
-        page.write(PAGE, "./dev mutants --write", as_markdown(run))
-
-
-def write_drawn(lines):
-    page.write(PAGE, "./dev mutants --random --write", lines)
