@@ -155,7 +155,7 @@ static haft_status end_shared(struct tables *tables, unsigned how, haft_id id, h
     case 0:
         return haft_free(tables->worker, id);
     case 1:
-        return haft_free_unregistered(tables->table, id);
+        return haft_table_free(tables->table, id);
     case 2:
         return destroy(tables, id, before);
     default:

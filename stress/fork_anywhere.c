@@ -135,7 +135,7 @@ static void insert_and_free(haft_worker *worker)
     end(&insertions, haft_insert_unregistered(table, NULL, &ids[0]), "haft_insert_unregistered");
     for (int i = OBJECTS / 2; i < OBJECTS; i++) {
         begin(&frees);
-        end(&frees, haft_free_unregistered(table, ids[i]), "haft_free_unregistered");
+        end(&frees, haft_table_free(table, ids[i]), "haft_table_free");
     }
     must(haft_worker_quiescent(worker) == HAFT_OK, "haft_worker_quiescent");
     begin(&frees);

@@ -81,7 +81,7 @@ static void free_one(struct stage *stage, haft_worker *worker, haft_id id)
     if (worker != NULL) {
         must(&stage->run, haft_free(worker, id), "freeing");
     } else {
-        must(&stage->run, haft_free_unregistered(stage->table, id), "freeing without a worker");
+        must(&stage->run, haft_table_free(stage->table, id), "freeing without a worker");
         add(&stage->loose, 1);
     }
 }

@@ -346,7 +346,7 @@ class Table(_Closing):
 
     def free(self, name):
         """Frees the object, from a thread without a worker."""
-        self._must(self._c.haft_free_unregistered(self._handle, name.raw()))
+        self._must(self._c.haft_table_free(self._handle, name.raw()))
 
     def is_live(self, name):
         return self._c.haft_is_live(self.view, name.raw())
@@ -511,7 +511,7 @@ def _members(struct):
 # --- loading ---
 
 _CONTRACTS = {Domain: {"wait": "haft_domain_wait", "tick": "haft_domain_tick"},
-              Table: {"insert": "haft_insert_unregistered", "free": "haft_free_unregistered",
+              Table: {"insert": "haft_insert_unregistered", "free": "haft_table_free",
                       "is_live": "haft_is_live", "explain": "haft_diagnose"},
               Worker: {"insert": "haft_insert_wait", "free": "haft_free", "quiescent": "haft_worker_quiescent",
                        "flush": "haft_worker_flush", "section": "haft_job_begin", "parked": "haft_thread_park"},

@@ -429,6 +429,17 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
  */
 haft_status haft_free(haft_worker *worker, haft_id id);
 
+/*
+ * haft_table_free - as haft_free(), for threads that have no worker: finalizers, destructors, an
+ * on_destroy of haft/counted.h, other tables' callbacks.  It is their one call; threads that do
+ * more open a worker.
+ *
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.
+ * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
+ *           the slot begins when a worker collects it: by its duties, or as it looks for a slot.
+ */
+haft_status haft_table_free(haft_table *table, haft_id id);
+
 /* --- many at once --- */
 
 /*

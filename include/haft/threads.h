@@ -109,18 +109,6 @@ haft_status haft_insert_wait_unregistered(haft_table *table, const void *object,
 void haft_publish_unregistered(haft_table *table, haft_id id);
 void haft_abort_unregistered(haft_table *table, haft_id id);
 
-/*
- * haft_free_unregistered - as haft_free().
- *
- * Returns   as that.
- * Threads   any, registered or not, inside or outside a read section, also in callbacks.  Any id.
- * Ordering  as haft_free().
- * Progress  lock-free.
- * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
- *           the slot begins when a search for a slot or a worker's duties collect it.
- */
-haft_status haft_free_unregistered(haft_table *table, haft_id id);
-
 /* --- the child of a fork --- */
 
 /*

@@ -253,7 +253,7 @@ static haft_status free_id(haft_worker *worker, haft_id id, enum call call)
 {
     const struct call_under_way outer = begin_call(bare_or(worker, call), id);
     const haft_status status =
-        worker == NULL ? haft_free_unregistered(play.table, id) : haft_free(worker, id);
+        worker == NULL ? haft_table_free(play.table, id) : haft_free(worker, id);
 
     end_call(outer);
     model_refused(status != HAFT_OK);

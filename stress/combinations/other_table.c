@@ -200,8 +200,7 @@ static void free_in_other(struct thread *thread, haft_id id)
     atomic_fetch_add_explicit(&other->frees, 1, memory_order_relaxed);
     const struct call_under_way outer = begin_call(CALL_OTHER_FREE, HAFT_NIL);
 
-    require_that((own != NULL ? haft_free(own, id) : haft_free_unregistered(other->table, id)) ==
-                     HAFT_OK,
+    require_that((own != NULL ? haft_free(own, id) : haft_table_free(other->table, id)) == HAFT_OK,
                  "a free in the other table");
     end_call(outer);
 }

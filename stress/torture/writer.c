@@ -47,7 +47,7 @@ static haft_status free_somehow(struct actor *actor, struct subject *subject, ha
 {
     const bool as_stranger = has_habit(actor->play, COMES) && one_in(&actor->chance, 4);
 
-    return as_stranger ? haft_free_unregistered(subject->table, id)
+    return as_stranger ? haft_table_free(subject->table, id)
                        : haft_free(worker_of(actor, subject), id);
 }
 

@@ -79,7 +79,7 @@ static void use_shared(haft_clock clock)
         }
         must(haft_resolve(haft_table_view(table), ids[0]) != NULL);
         for (int i = 0; i < OBJECTS; i++) {
-            must((i % 2 == 0 ? haft_free(worker, ids[i]) : haft_free_unregistered(table, ids[i])) ==
+            must((i % 2 == 0 ? haft_free(worker, ids[i]) : haft_table_free(table, ids[i])) ==
                  HAFT_OK);
         }
         must(haft_worker_flush(worker) == HAFT_OK);

@@ -142,7 +142,7 @@ static haft_status open_table_and_insert(void **opened)
     }
     status = haft_insert_unregistered(made, NULL, &id);
     if (status == HAFT_OK) {
-        must(haft_free_unregistered(made, id) == HAFT_OK);
+        must(haft_table_free(made, id) == HAFT_OK);
         *opened = made;
         return HAFT_OK;
     }

@@ -239,7 +239,7 @@ Test(nth_call_fails, a_table_and_a_domain_in_given_memory_ask_for_nothing)
         must(haft_free(worker, id) == HAFT_OK);
     }
     must(haft_insert_unregistered(own, NULL, &id) == HAFT_OK);
-    must(haft_free_unregistered(own, id) == HAFT_OK);
+    must(haft_table_free(own, id) == HAFT_OK);
     must(haft_worker_quiescent(worker) == HAFT_OK);
     must(haft_reserve_capacity(own, stats_of(own).limit) == HAFT_OK); /* it is there already */
     must(haft_reserve_capacity(own, stats_of(own).limit + 1) == HAFT_FULL);

@@ -137,7 +137,7 @@ Test(nth_call_in_use_of, the_first_call_without_a_worker)
     fail_calls(1, 1000000);
     haft_abort_unregistered(table, id);
     expect_status(haft_insert_unregistered(table, NULL, &id), HAFT_OK);
-    expect_status(haft_free_unregistered(table, id), HAFT_OK);
+    expect_status(haft_table_free(table, id), HAFT_OK);
     fail_calls(0, -1);
     must(haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK);
 }

@@ -119,7 +119,7 @@ static void end_shared(void *object, haft_id id, haft_worker *worker, void *arg)
     if (worker != NULL) {
         haft_free(worker, next);
     } else {
-        haft_free_unregistered(chain.table, next);
+        haft_table_free(chain.table, next);
     }
 }
 

@@ -35,7 +35,7 @@ static void *make_noise(void *arg)
         must(haft_worker_current(table, &worker) == HAFT_OK);
         for (int n = 0; n < 20; n++) {
             if (haft_insert_unregistered(noise->shared->table, NULL, &id) == HAFT_OK) {
-                must(haft_free_unregistered(noise->shared->table, id) == HAFT_OK);
+                must(haft_table_free(noise->shared->table, id) == HAFT_OK);
             }
             haft_domain_wait(domain);
         }
@@ -87,7 +87,7 @@ static void do_a_bit_of_everything(struct shared *shared, haft_id live)
     end_grace(shared, ticks); /* all slots may be waiting */
     for (int n = 0; n < 10; n++) {
         require(haft_insert_unregistered(shared->table, NULL, &id) == HAFT_OK);
-        require(haft_free_unregistered(shared->table, id) == HAFT_OK);
+        require(haft_table_free(shared->table, id) == HAFT_OK);
         require(haft_insert(shared->worker, NULL, &id) == HAFT_OK);
         require(haft_free(shared->worker, id) == HAFT_OK);
     }

@@ -331,7 +331,7 @@ static void do_what_locks(struct shared *shared, haft_id live)
 
     (void)live;
     require(haft_insert_unregistered(shared->table, NULL, &id) == HAFT_OK);
-    require(haft_free_unregistered(shared->table, id) == HAFT_OK);
+    require(haft_table_free(shared->table, id) == HAFT_OK);
     require(haft_worker_current(shared->table, &worker) == HAFT_OK);
     require(haft_insert(worker, NULL, &id) == HAFT_OK);
     require(haft_table_open(shared->domain, &options, &table) == HAFT_OK);
@@ -808,7 +808,7 @@ static void *use_without_rest(void *arg)
             }
         }
         for (int i = 0; i < 64; i++) {
-            haft_free_unregistered(arg, ids[i]);
+            haft_table_free(arg, ids[i]);
         }
     }
     atomic_fetch_add(&given_up, !atomic_load(&may_rest));

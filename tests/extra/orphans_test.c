@@ -76,7 +76,7 @@ static void give_one_up(haft_table *table)
 static void free_two(const struct shared *shared)
 {
     for (int i = 0; i < 2; i++) {
-        must(haft_free_unregistered(shared->table, ids[i]) == HAFT_OK);
+        must(haft_table_free(shared->table, ids[i]) == HAFT_OK);
     }
 }
 

@@ -552,7 +552,7 @@ static void execute(void *object, haft_id id, haft_worker *worker, void *arg)
     reclaims++;
     must(haft_id_is_nil(will->to_free) ||
          (worker != NULL ? haft_free(worker, will->to_free)
-                         : haft_free_unregistered(table, will->to_free)) == HAFT_OK);
+                         : haft_table_free(table, will->to_free)) == HAFT_OK);
     must(haft_id_is_nil(will->to_unpin) || haft_unpin(table, will->to_unpin) == HAFT_OK);
 }
 

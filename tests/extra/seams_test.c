@@ -54,7 +54,7 @@ Test(seams, call_without_a_worker_leaves_slots_that_are_due_within_reach)
 
     free_some(shared.worker, 0, 128, 1); /* a full batch */
     must(haft_domain_tick(shared.domain) == HAFT_OK);
-    must(haft_free_unregistered(shared.table, ids[128]) == HAFT_OK);
+    must(haft_table_free(shared.table, ids[128]) == HAFT_OK);
     free_some(shared.worker, 129, count - 1, 1); /* all these wait */
 
     expect_status(haft_insert_unregistered(shared.table, NULL, &id), HAFT_OK);

@@ -374,7 +374,7 @@ TEST_ON_EACH_CLOCK(shared_trim, slots_freed_without_a_worker_are_all_released_at
 
     fill(shared.worker, ids);
     for (int i = 0; i < OBJECTS; i++) {
-        must(haft_free_unregistered(shared.table, ids[i]) == HAFT_OK);
+        must(haft_table_free(shared.table, ids[i]) == HAFT_OK);
     }
     trim(shared.table); /* their grace period begins */
     settle(shared.worker);

@@ -17,9 +17,9 @@ TEST_ON_EACH_CLOCK(unregistered, insert_and_free_do_what_a_workers_do)
     assert_status(haft_insert_unregistered(shared.table, &value, &id), HAFT_OK);
     cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, id), 42));
     cr_expect(eq(u64, stats_of(shared.table).live, 1));
-    expect_status(haft_free_unregistered(shared.table, id), HAFT_OK);
-    expect_status(haft_free_unregistered(shared.table, id), HAFT_STALE);
-    expect_status(haft_free_unregistered(shared.table, HAFT_NIL), HAFT_NO_ID);
+    expect_status(haft_table_free(shared.table, id), HAFT_OK);
+    expect_status(haft_table_free(shared.table, id), HAFT_STALE);
+    expect_status(haft_table_free(shared.table, HAFT_NIL), HAFT_NO_ID);
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     close_shared(&shared);
 }
@@ -56,7 +56,7 @@ TEST_ON_EACH_CLOCK(unregistered, holds_nothing_back_from_workers)
     }
     cr_expect(eq(u64, count, limit));
     for (uint64_t i = 0; i < count; i++) {
-        must(haft_free_unregistered(shared.table, ids[i]) == HAFT_OK);
+        must(haft_table_free(shared.table, ids[i]) == HAFT_OK);
     }
     for (uint64_t i = 0; i < 100; i++) { /* the worker finds them */
         must(haft_insert_wait(shared.worker, NULL, &ids[i]) == HAFT_OK);
@@ -78,7 +78,7 @@ TEST_ON_EACH_CLOCK(unregistered, frees_do_not_pile_up_beside_a_worker_that_inser
     for (int frame = 0; frame < FRAMES; frame++) {
         for (int i = frame * A_FRAME; i < (frame + 1) * A_FRAME; i++) {
             must(haft_insert(shared.worker, NULL, &ids[i]) == HAFT_OK);
-            must(i < A_FRAME || haft_free_unregistered(shared.table, ids[i - A_FRAME]) == HAFT_OK);
+            must(i < A_FRAME || haft_table_free(shared.table, ids[i - A_FRAME]) == HAFT_OK);
         }
         must(haft_worker_quiescent(shared.worker) == HAFT_OK);
         must(haft_domain_wait(shared.domain) == HAFT_OK);
@@ -99,7 +99,7 @@ TEST_ON_EACH_CLOCK(unregistered, flush_hands_all_on_that_was_freed_without_a_wor
         ids[i] = insert(shared.worker);
     }
     for (int i = 0; i < 10 * A_FRAME; i++) {
-        must(haft_free_unregistered(shared.table, ids[i]) == HAFT_OK);
+        must(haft_table_free(shared.table, ids[i]) == HAFT_OK);
     }
     must(haft_worker_flush(shared.worker) == HAFT_OK);
     must(haft_domain_wait(shared.domain) == HAFT_OK);
@@ -148,7 +148,7 @@ TEST_ON_EACH_CLOCK(unregistered,
 
     assert_status(haft_reserve_unregistered(shared.table, &given_up, NULL), HAFT_OK);
     reader_enter(&reader, &shared);
-    assert_status(haft_free_unregistered(shared.table, freed), HAFT_OK);
+    assert_status(haft_table_free(shared.table, freed), HAFT_OK);
     cr_expect(not(takes_slot(&shared, haft_id_index(layout, freed))));
     haft_abort_unregistered(shared.table, given_up);
     cr_expect(takes_slot(&shared, haft_id_index(layout, given_up)));
@@ -169,13 +169,13 @@ TEST_ON_EACH_CLOCK(unregistered, insert_wait_and_reserve_wait_return_once_a_slot
 
     for (int n = 0; n < 10; n++) {
         while ((status = haft_insert_unregistered(shared.table, NULL, &id)) == HAFT_OK) {
-            must(haft_free_unregistered(shared.table, id) == HAFT_OK);
+            must(haft_table_free(shared.table, id) == HAFT_OK);
         }
         must(status == HAFT_BUSY);
         if (n % 2 == 0) {
             assert_status(haft_insert_wait_unregistered(shared.table, &value, &id), HAFT_OK);
             cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, id), 42));
-            must(haft_free_unregistered(shared.table, id) == HAFT_OK);
+            must(haft_table_free(shared.table, id) == HAFT_OK);
         } else {
             assert_status(haft_reserve_wait_unregistered(shared.table, &id, NULL), HAFT_OK);
             haft_abort_unregistered(shared.table, id);
@@ -190,7 +190,7 @@ Test(unregistered, after_its_last_generation_a_slot_is_exhausted)
     struct shared shared = open_shared(MEMB_CALLER, &short_lived);
     const haft_id id = insert(shared.worker);
 
-    assert_status(haft_free_unregistered(shared.table, id), HAFT_OK);
+    assert_status(haft_table_free(shared.table, id), HAFT_OK);
     settle(shared.worker);
     cr_expect(not(takes_slot(&shared, haft_id_index(short_lived.layout, id))));
     cr_expect(eq(u64, stats_of(shared.table).live, 3));
@@ -226,7 +226,7 @@ static void *insert_and_free(void *arg)
             haft_domain_wait(haft_table_domain(crowd->table));
             status = haft_insert_unregistered(crowd->table, &n, &id);
         }
-        failures += status != HAFT_OK || haft_free_unregistered(crowd->table, id) != HAFT_OK;
+        failures += status != HAFT_OK || haft_table_free(crowd->table, id) != HAFT_OK;
     }
     __atomic_fetch_add(&crowd->failures, failures, __ATOMIC_RELAXED);
     return NULL;
@@ -259,7 +259,7 @@ static void free_another(void *object, haft_id id, haft_worker *worker, void *ar
     (void)id;
     (void)worker;
     if (!haft_id_is_nil(next)) {
-        must(haft_free_unregistered(table, next) == HAFT_OK);
+        must(haft_table_free(table, next) == HAFT_OK);
     }
 }
 
@@ -277,11 +277,11 @@ Test(unregistered, may_be_called_from_on_reclaim)
 
         must(haft_insert_unregistered(shared.table, &before, &id) == HAFT_OK);
     }
-    must(haft_free_unregistered(shared.table, id) == HAFT_OK);
+    must(haft_table_free(shared.table, id) == HAFT_OK);
     for (int n = 0; n < 2000 && stats_of(shared.table).live != 0; n++) {
         must(haft_domain_wait(shared.domain) == HAFT_OK);
         must(haft_insert_unregistered(shared.table, NULL, &id) == HAFT_OK);
-        must(haft_free_unregistered(shared.table, id) == HAFT_OK);
+        must(haft_table_free(shared.table, id) == HAFT_OK);
     }
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     close_shared(&shared);

@@ -362,7 +362,7 @@ TEST_ON_EACH_CLOCK(unshare, last_lives_ended_without_a_worker_are_all_taken_back
     haft_local_close(level.local);
     level.table = open_full_table(&level, &last, level.ids);
     for (int i = 0; i < COUNT; i++) {
-        must(haft_free_unregistered(level.table, level.ids[i]) == HAFT_OK);
+        must(haft_table_free(level.table, level.ids[i]) == HAFT_OK);
     }
     unshare_level(&level);
     cr_expect(eq(u64, haft_local_available(level.local), 0));

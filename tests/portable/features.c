@@ -186,8 +186,8 @@ static void test_unregistered(enum circumstance circumstance)
     CHECK_OK(haft_reserve_unregistered(shared.table, &other, &object));
     haft_publish_unregistered(shared.table, other);
     CHECK(haft_is_live(view, id) && haft_resolve(view, other) == object);
-    CHECK_OK(haft_free_unregistered(shared.table, id));
-    CHECK(haft_free_unregistered(shared.table, id) == HAFT_STALE);
+    CHECK_OK(haft_table_free(shared.table, id));
+    CHECK(haft_table_free(shared.table, id) == HAFT_STALE);
     CHECK_OK(haft_reserve_wait_unregistered(shared.table, &id, &object));
     haft_abort_unregistered(shared.table, id);
     CHECK_OK(haft_insert_wait_unregistered(shared.table, &seven, &id));

@@ -212,7 +212,7 @@ static void free_all(void *arg)
     struct race *race = arg;
 
     for (int i = 0; i < 500; i++) {
-        if (haft_free_unregistered(race->shared.table, race->ids[i]) == HAFT_OK) {
+        if (haft_table_free(race->shared.table, race->ids[i]) == HAFT_OK) {
             atomic_fetch_add(&race->winners, 1);
         }
     }

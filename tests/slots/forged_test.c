@@ -52,7 +52,7 @@ static void must_be_refused_by_shared(struct subject *subject, haft_id id, haft_
     struct shared *shared = &subject->shared;
     haft_status status = HAFT_OK;
 
-    must(haft_free_unregistered(shared->table, id) == said);
+    must(haft_table_free(shared->table, id) == said);
     must(haft_free_many(shared->worker, &id, 1, &status) == 0 && status == said);
     haft_section_begin(shared->domain);
     must_not_be_found(subject, id);

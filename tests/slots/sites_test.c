@@ -448,7 +448,7 @@ __attribute__((noinline)) void sink_otherwise(struct shared *shared, int way, ha
     haft_status status = HAFT_OK;
 
     if (way == 0) {
-        status = haft_free_unregistered(shared->table, id);
+        status = haft_table_free(shared->table, id);
     } else {
         haft_free_many(shared->worker, &id, 1, &status);
     }

@@ -86,7 +86,7 @@ static void expect_wrong_without_list(struct shared *shared, haft_id freed)
 {
     atomic_u64 *head = &shared->table->lists[LIST_FREED].head;
 
-    assert_status(haft_free_unregistered(shared->table, freed), HAFT_OK);
+    assert_status(haft_table_free(shared->table, freed), HAFT_OK);
     cr_expect(census_is_right(shared->table));
     const uint64_t before = load_relaxed(OWN, head);
 

@@ -229,7 +229,7 @@ Test(counted, refused_frees_are_counted_with_a_worker_and_without)
     assert_status(haft_free(shared.worker, id), HAFT_OK);
     cr_expect(eq(u64, stats_of(shared.table).refused_frees, 0));
     assert_status(haft_free(shared.worker, id), HAFT_STALE);
-    assert_status(haft_free_unregistered(shared.table, id), HAFT_STALE);
+    assert_status(haft_table_free(shared.table, id), HAFT_STALE);
     assert_status(haft_free(shared.worker, HAFT_NIL), HAFT_NO_ID);
     cr_expect(eq(u64, stats_of(shared.table).refused_frees, 3));
     cr_expect(eq(u64, stats_of(shared.table).created, 1));

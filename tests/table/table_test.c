@@ -175,7 +175,7 @@ static void expect_close_to_wait(struct setting setting, enum fate fate)
     reader_enter(&reader, &shared);
     must(fate != WAS_FREED || haft_free(shared.worker, id) == HAFT_OK);
     haft_worker_close(shared.worker);
-    must(fate != WAS_FREED_WITHOUT_A_WORKER || haft_free_unregistered(shared.table, id) == HAFT_OK);
+    must(fate != WAS_FREED_WITHOUT_A_WORKER || haft_table_free(shared.table, id) == HAFT_OK);
     haft_thread_offline(shared.domain);
     cr_assert(zero(int, pthread_create(&thread, NULL, close_table, &closer)));
     sleep_ms(50);

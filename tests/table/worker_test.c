@@ -215,7 +215,7 @@ Test(quiescent, hands_on_fewer_beside_frees_without_a_worker)
     const haft_id other = insert(shared.worker);
 
     insert_and_free(shared.worker, 1);
-    expect_status(haft_free_unregistered(shared.table, other), HAFT_OK);
+    expect_status(haft_table_free(shared.table, other), HAFT_OK);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 1)); /* the other's */
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
@@ -250,7 +250,7 @@ Test(quiescent, of_an_idle_worker_wakes_the_thread_clock_for_each_slot_that_wait
 
         insert_and_free(shared.worker, 32);
         await_reclaims(&shared, &reclaims, 32);
-        must(haft_free_unregistered(shared.table, insert(shared.worker)) == HAFT_OK);
+        must(haft_table_free(shared.table, insert(shared.worker)) == HAFT_OK);
         await_reclaims(&shared, &reclaims, 33);
         insert_and_free(shared.worker, 200);
         await_reclaims(&shared, &reclaims, 233);

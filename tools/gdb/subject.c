@@ -56,7 +56,7 @@ int main(void)
                  haft_reserve(worker, &reserved, NULL) == HAFT_OK &&
                  haft_free(worker, freed) == HAFT_OK && haft_free(worker, freed) != HAFT_OK &&
                  haft_insert_unregistered(table, NULL, &passing) == HAFT_OK &&
-                 haft_free_unregistered(table, passing) == HAFT_OK &&
+                 haft_table_free(table, passing) == HAFT_OK &&
                  haft_local_insert(local, NULL, &item) == HAFT_OK;
 
     nil = HAFT_NIL;

@@ -336,9 +336,9 @@ impl<'d, T: Send + Sync + 'static> Table<'d, T> {
         insert(&object, |from, id| unsafe { sys::haft_insert_unregistered(self.table, from, id) })
     }
 
-    /// haft_free_unregistered
+    /// haft_table_free
     pub fn free(&self, id: Id<T>) -> Result<()> {
-        Status::check(unsafe { sys::haft_free_unregistered(self.table, id.raw()) })
+        Status::check(unsafe { sys::haft_table_free(self.table, id.raw()) })
     }
 
     /// A snapshot.

@@ -200,7 +200,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
                     (name##_table table, const name##_object *object, name##_id *id),              \
                     haft_insert_unregistered(table.table, object, &id->id))                        \
     HAFT_TYPED_CALL(haft_status, name##_table_free, (name##_table table, name##_id id),            \
-                    haft_free_unregistered(table.table, id.id))
+                    haft_table_free(table.table, id.id))
 
 #define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
     HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \

@@ -35,7 +35,7 @@ static void live_once(void)
     const haft_id own = insert_own();
 
     require(look_at(own), "the inserted object is not there");
-    require_status(haft_free_unregistered(fixture.table, own), HAFT_OK, "freeing");
+    require_status(haft_table_free(fixture.table, own), HAFT_OK, "freeing");
     require(!look_at(own), "a freed id resolves for its freer");
 }
 
@@ -132,7 +132,7 @@ static void set_up_borrow_inside(void)
     set_up_of(&wish);
     poke(&reclaims, 0);
     poke(&refusals, 0);
-    require_status(haft_free_unregistered(fixture.table, id), HAFT_OK, "freeing");
+    require_status(haft_table_free(fixture.table, id), HAFT_OK, "freeing");
 }
 
 static void tear_down_borrow_inside(void)
@@ -186,11 +186,11 @@ static void listed_body(uint32_t thread)
 
     race_begin();
     if (thread == 0) {
-        require_status(haft_free_unregistered(fixture.table, ids[0]), HAFT_OK, "freeing");
+        require_status(haft_table_free(fixture.table, ids[0]), HAFT_OK, "freeing");
     } else if (thread == 1) {
         haft_abort_unregistered(fixture.table, ids[1]);
     } else if (haft_insert(worker, NULL, &own) == HAFT_OK) {
-        require_status(haft_free_unregistered(fixture.table, own), HAFT_OK, "freeing");
+        require_status(haft_table_free(fixture.table, own), HAFT_OK, "freeing");
     }
     race_end();
 }

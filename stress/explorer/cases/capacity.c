@@ -265,7 +265,7 @@ static void full_unregistered_body(uint32_t thread)
     haft_id id;
 
     if (thread == 0) {
-        require_status(haft_free_unregistered(fixture.table, ids[0]), HAFT_OK, "freeing");
+        require_status(haft_table_free(fixture.table, ids[0]), HAFT_OK, "freeing");
     } else if (thread == 1) {
         if (haft_insert(workers[1], NULL, &id) != HAFT_OK) {
             require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");

@@ -138,7 +138,7 @@ static void run_forker(void)
 static void free_one(haft_worker *worker, haft_id id)
 {
     const haft_status status =
-        worker != NULL ? haft_free(worker, id) : haft_free_unregistered(fixture.table, id);
+        worker != NULL ? haft_free(worker, id) : haft_table_free(fixture.table, id);
 
     if (status == HAFT_OK) {
         poke(&freed[id.bits], 1);
@@ -440,7 +440,7 @@ static void fork_shared_body(uint32_t thread)
     if (haft_reserve(workers[thread], &own, &object) == HAFT_OK) {
         stamp(object, own);
         haft_publish(workers[thread], own);
-        haft_free_unregistered(fixture.table, thread == 0 ? ids[0] : own);
+        haft_table_free(fixture.table, thread == 0 ? ids[0] : own);
     }
     end_actor();
 }

@@ -37,8 +37,7 @@ static void insert_and_free(haft_worker *worker)
 
     require(status == HAFT_OK || status == HAFT_BUSY || status == HAFT_FULL, "an odd answer");
     if (status == HAFT_OK) {
-        require_status(worker != NULL ? haft_free(worker, id)
-                                      : haft_free_unregistered(fixture.table, id),
+        require_status(worker != NULL ? haft_free(worker, id) : haft_table_free(fixture.table, id),
                        HAFT_OK, "freeing");
     }
 }
