@@ -21662,7 +21662,7 @@ void haft_publish_unregistered(haft_table *table, haft_id id)
     haft__life_publish(haft__slots_word(slots, haft__word_index(&slots->format, id.bits)), id);
 }
 
-haft_status haft_free_unregistered(haft_table *table, haft_id id)
+haft_status haft_table_free(haft_table *table, haft_id id)
 {
     const uint64_t index = id.bits & table->slots.view.mask;
     uint64_t next;

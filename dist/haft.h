@@ -62,28 +62,28 @@
  *     haft/view.h        556  resolving ids: what every table has in common
  *     haft/domain.h     1297  the domain: what decides when a freed slot may be reused
  *     haft/table.h      1657  the handle table that all threads share, and its workers
- *     haft/counted.h    2103  the handle table for any thread: objects are held by counts
- *     haft/local.h      2448  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2849  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/counted.h    2114  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2459  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2860  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3194  visiting the live objects of a shared table
- *     haft/pin.h        3310  holding on to an object beyond a read section
- *     haft/share.h      3362  hand a local table over to all threads, and back
- *     haft/side.h       3445  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3688  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3205  visiting the live objects of a shared table
+ *     haft/pin.h        3321  holding on to an object beyond a read section
+ *     haft/share.h      3373  hand a local table over to all threads, and back
+ *     haft/side.h       3456  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3699  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3908  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3919  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4057  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4068  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
  *     haft/diagnose.h    903  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4580  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/commands.h   4579  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4269  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5842  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4268  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5841  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     6050  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     6049  statistics of all open tables in a file, for haft-top and other
  *                             programs
  *     haft/clock.h       811  a grace period that the program brings: a foreign clock
  *
@@ -2059,6 +2059,17 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
  *           more.  Never allocates.
  */
 haft_status haft_free(haft_worker *worker, haft_id id);
+
+/*
+ * haft_table_free - as haft_free(), for threads that have no worker: finalizers, destructors, an
+ * on_destroy of haft/counted.h, other tables' callbacks.  It is their one call; threads that do
+ * more open a worker.
+ *
+ * Threads   any, registered or not, inside or outside a read section, also in callbacks.
+ * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
+ *           the slot begins when a worker collects it: by its duties, or as it looks for a slot.
+ */
+haft_status haft_table_free(haft_table *table, haft_id id);
 
 /* --- many at once --- */
 
@@ -4156,18 +4167,6 @@ haft_status haft_insert_wait_unregistered(haft_table *table, const void *object,
 void haft_publish_unregistered(haft_table *table, haft_id id);
 void haft_abort_unregistered(haft_table *table, haft_id id);
 
-/*
- * haft_free_unregistered - as haft_free().
- *
- * Returns   as that.
- * Threads   any, registered or not, inside or outside a read section, also in callbacks.  Any id.
- * Ordering  as haft_free().
- * Progress  lock-free.
- * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
- *           the slot begins when a search for a slot or a worker's duties collect it.
- */
-haft_status haft_free_unregistered(haft_table *table, haft_id id);
-
 /* --- the child of a fork --- */
 
 /*
@@ -5820,7 +5819,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
                     (name##_table table, const name##_object *object, name##_id *id),              \
                     haft_insert_unregistered(table.table, object, &id->id))                        \
     HAFT_TYPED_CALL(haft_status, name##_table_free, (name##_table table, name##_id id),            \
-                    haft_free_unregistered(table.table, id.id))
+                    haft_table_free(table.table, id.id))
 
 #define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
     HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \

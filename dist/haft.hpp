@@ -2090,7 +2090,7 @@ class table
     }
     haft_status free(id_type id) const noexcept
     {
-        return haft_free_unregistered(handle_.get(), id.untyped());
+        return haft_table_free(handle_.get(), id.untyped());
     }
 
     /* Inside a read section, as resolve() and the pointer's use; NULL only where on_bad_access
