@@ -38,7 +38,7 @@ options_of()
                 --list --json -m=0..43200 -s=0..2592000 -t=2..64 '-c=caller|thread|workers|frame' \
                 '-f=memb|qsbr|mb|bp|ck' "-p=all|$(torture_profiles)"
             ;;
-        torture-every-clock) echo --every-clock --minutes=1..10000 --write --json ;;
+        torture-every-clock) echo --every-clock --minutes=1..10000 --json ;;
         combinations)
             echo '--mode=turns|threads|schedules' --seconds=1..2592000 --plays=0..1000000000000 \
                 --seed=0..4611686018427387904 --times=1..1000000 --patience=1..2592000 \
@@ -59,7 +59,7 @@ options_of()
                 --jobs=1..4096 --all-checks --fresh --seconds=1..1000000 --json --list --write \
                 --lint --self-test
             ;;
-        schedules) echo "--case=$(explorer_cases)" --write --json ;;
+        schedules) echo "--case=$(explorer_cases)" --json ;;
         lint) echo --fix ;;
         install) echo --prefix=/PATH --libdir=TEXT --destdir=TEXT ;;
         uninstall) echo --prefix=/PATH --libdir=TEXT --destdir=TEXT ;;
