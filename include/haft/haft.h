@@ -14,6 +14,8 @@
  * on_bad_access, where a thread may end: nothing is left open.  A thread that ends so keeps its
  * workers open, as any other; and asynchronous cancellation must be off in all of haft.
  *
+ * Stacks: a thread with 24 KiB makes every call; what callbacks use comes on top.
+ *
  * Unless a function says otherwise:
  *
  * Returns   nothing, or what the first line says.

@@ -76,7 +76,7 @@ meson_sources()
 {
     fresh meson_sources && cd "$work/meson_sources" && mkdir meson_sources/subprojects &&
         ln -s "$root" meson_sources/subprojects/haft || return
-    meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" &&
+    meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" -Dunity=on &&
         meson test -C out --print-errorlogs
 }
 
