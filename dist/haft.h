@@ -57,35 +57,35 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h          156  the id: what names an object instead of a pointer
- *     haft/status.h      330  what haft's functions answer
- *     haft/view.h        556  resolving ids: what every table has in common
- *     haft/domain.h     1297  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1657  the handle table that all threads share, and its workers
- *     haft/counted.h    2114  the handle table for any thread: objects are held by counts
- *     haft/local.h      2459  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2860  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/id.h          158  the id: what names an object instead of a pointer
+ *     haft/status.h      332  what haft's functions answer
+ *     haft/view.h        558  resolving ids: what every table has in common
+ *     haft/domain.h     1299  the domain: what decides when a freed slot may be reused
+ *     haft/table.h      1659  the handle table that all threads share, and its workers
+ *     haft/counted.h    2116  the handle table for any thread: objects are held by counts
+ *     haft/local.h      2461  the handle table of one thread: slots with holes, stable addresses
+ *     haft/packed.h     2862  the handle table of one thread that keeps its objects dense: no holes
  *   then
- *     haft/scan.h       3205  visiting the live objects of a shared table
- *     haft/pin.h        3321  holding on to an object beyond a read section
- *     haft/share.h      3373  hand a local table over to all threads, and back
- *     haft/side.h       3456  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3699  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h       3207  visiting the live objects of a shared table
+ *     haft/pin.h        3323  holding on to an object beyond a read section
+ *     haft/share.h      3375  hand a local table over to all threads, and back
+ *     haft/side.h       3458  side tables: values of another type under the ids of a table
+ *     haft/snapshot.h   3701  the whole state of a haft_local or haft_packed: kept and gone back
  *                             to, copied, saved and loaded
- *     haft/memory.h     3919  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h     3921  a table's memory: made ready beforehand, released to the system,
  *                             provided by the program, or in huge pages
- *     haft/threads.h    4068  threads that the program did not start, or that seldom use a table: a
+ *     haft/threads.h    4070  threads that the program did not start, or that seldom use a table: a
  *                             worker for each thread that asks, and inserting and freeing without
  *                             one
- *     haft/diagnose.h    903  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4579  creations and destructions recorded by jobs, carried out at the frame
+ *     haft/diagnose.h    905  what is wrong with an id or a table, for programs and for people
+ *     haft/commands.h   4581  creations and destructions recorded by jobs, carried out at the frame
  *                             boundary
- *     haft/arena.h      4268  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5841  tables for one C type: ids that cannot be mixed up, pointers without
+ *     haft/arena.h      4270  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h      5843  tables for one C type: ids that cannot be mixed up, pointers without
  *                             casts, and slots whose size the compiler knows
- *     haft/export.h     6049  statistics of all open tables in a file, for haft-top and other
+ *     haft/export.h     6051  statistics of all open tables in a file, for haft-top and other
  *                             programs
- *     haft/clock.h       811  a grace period that the program brings: a foreign clock
+ *     haft/clock.h       813  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -96,6 +96,8 @@
  * next cancellation point.  Not so in visitors (haft_scan, haft_local_for_each, ...) and in
  * on_bad_access, where a thread may end: nothing is left open.  A thread that ends so keeps its
  * workers open, as any other; and asynchronous cancellation must be off in all of haft.
+ *
+ * Stacks: a thread with 24 KiB makes every call; what callbacks use comes on top.
  *
  * Unless a section or a function says otherwise:
  *
