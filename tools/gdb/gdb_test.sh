@@ -34,6 +34,15 @@ shows()
     grep -qF -- "$1" <<<"$out" || fail "'$1' is not in: $out"
 }
 
+# shows_all <text>...
+shows_all()
+{
+    local text
+    for text; do
+        shows "$text"
+    done
+}
+
 # check_values <program> <gdb's arguments>
 check_values()
 {
@@ -43,7 +52,12 @@ check_values()
         -ex "print (struct haft_worker *)table->roster" -ex "haft id table passing" \
         -ex "haft tables" -ex "haft id table alive" -ex "haft id table freed" \
         -ex "haft id table reserved" -ex "haft id table never" -ex "haft id table nil" \
-        -ex "haft id table 3" -ex "haft id table 0x100000000" -ex "haft id table" -ex "kill"
+        -ex "haft id table 3" -ex "haft id table 0x100000000" -ex "haft id table" \
+        -ex "print counted" -ex "print *counted" -ex "print held" -ex "haft id counted held" \
+        -ex "haft id counted ended" -ex "haft id counted gone" -ex "haft id counted kept" \
+        -ex "haft id counted worn" -ex "haft id counted 0x1708" -ex "haft id counted 0x1408" \
+        -ex "haft id counted 0x1404" -ex "haft id counted 0x1504" -ex "haft id counted 0x1540" \
+        -ex "haft id counted 0x2104" -ex "kill"
     shows '$1 = 4v1 (0x100004), live in table "monsters"'
     shows '$2 = 1048581v0 (0x100005)' # in the default layout: no table says another
     shows '$3 = nil'
@@ -66,6 +80,21 @@ check_values()
     shows '3v0: malformed'
     shows '0v0+0x100000000: malformed'
     shows 'usage: haft id TABLE ID'
+    shows ' counted table "sessions", 5 slots used of 20'
+    shows_all 'live = 1' 'held = 1' 'reserved = 1' 'ended = 1' 'free = 1' 'exhausted = 1' \
+        'high_water = 5' 'capacity = 20' 'limit = 20' 'layout = 8+2+4'
+    shows '5v1t5 (0x1505), live in table "sessions"'
+    shows '5v1t5: live, 2 holders'
+    shows '6v1t5: stale: freed, and still held once'
+    shows '7v1t5: stale: freed or given up'
+    shows '8v1t5: reserved, not published yet'
+    shows '4v3t5: exhausted: freed'
+    shows '8v3t5: never issued'
+    shows '8v0t5: never issued'
+    shows '4v0t5: never issued'
+    shows '4v1t5: exhausted: freed' # of a slot that was worn out later
+    shows '64v1t5: never issued: the index'
+    shows '4v1t8: of another table'
     ! grep -qi 'python exception\|traceback' <<<"$out" || fail "an exception: $out"
 }
 
