@@ -14,7 +14,7 @@ or by hand, as with the two files: source tools/gdb/haft-gdb.py; source dist/haf
 
     print id              haft_id 17v3 (0x300000011), live in table "monsters"
     print *table          its numbers; print table: a line
-    haft tables           the shared tables that are open
+    haft tables           the shared and the counted tables that are open
     haft id TABLE ID      what the table says of an id: why it is or is not live
 
 Needs gdb 10 or later.  Ids are understood without the library's debug information, all else with it.
@@ -25,9 +25,14 @@ import gdb
 FIRST_INDEX = 4
 END, RESERVED, EXHAUSTED, FREE = range(4)
 DEFAULT_LAYOUT = (32, 32, 0)
+NOT_KNOWN = "not known: the slot's memory is not in this core"
 MOST_WORKERS = 100000  # of a list that may be damaged
 CLOSED, OPEN, BORROWED = range(3)
 STATE_BITS = 2  # of a worker's state; its thread's number stands above
+COUNTED_FREE, COUNTED_RESERVED, COUNTED_LIVE, COUNTED_ENDED = range(4)  # as concurrent/counted/word.h has them
+COUNTED_LOW_BITS = 30
+COUNTED_ENDING = 1
+FRESH_IS_CLOSED = 1 << 63
 
 # --- reading the program ---
 
@@ -51,15 +56,23 @@ def pointers(name, tag):
             yield symbol.value()
 
 
-def open_tables():
-    """The shared tables that are open; none where the library has no debug information."""
-    for table in pointers("open_tables", "haft_table"):
+def open_list(name, tag):
+    """The tables of a list that are open; none where the library has no debug information."""
+    for table in pointers(name, tag):
         while int(table) != 0:
             try:
                 yield table.dereference()
                 table = table["next_open"]
             except gdb.error:
                 break
+
+
+def open_tables():
+    return open_list("open_tables", "haft_table")
+
+
+def open_counted():
+    return open_list("open_counted", "haft_counted")
 
 
 def workers_of(table):
@@ -120,22 +133,31 @@ def is_live(slots, bits):
         return False
 
 
-def diagnose(slots, bits):
-    """What haft_diagnose() says, in words."""
-    layout = layout_of(slots)
-    index, generation, tag, above = fields(bits, layout)
+def check_fields(slots, bits, layout, limit):
+    """What is wrong with an id, whatever its slot has; else None."""
+    index, _, tag, above = fields(bits, layout)
     if bits == 0:
         return "nil"
     if above or index < FIRST_INDEX:
         return "malformed: no table of this layout issues it"
     if tag << (layout[0] + layout[1]) != int(slots["format"]["tag"]):
         return "of another table: the tag is not this one's"
-    if index >= int(slots["limit"]):
+    if index >= limit:
         return "never issued: the index is beyond the table's slots"
+    return None
+
+
+def diagnose(slots, bits):
+    """What haft_diagnose() says, in words."""
+    layout = layout_of(slots)
+    index, generation, _, _ = fields(bits, layout)
+    wrong = check_fields(slots, bits, layout, int(slots["limit"]))
+    if wrong:
+        return wrong
     try:
         word = read_word(slot_address(slots, bits))
     except gdb.MemoryError:
-        return "not known: the slot's memory is not in this core"
+        return NOT_KNOWN
     if word == bits:
         return "live"
     return diagnose_word(word, layout, index, generation)
@@ -156,15 +178,85 @@ def diagnose_word(word, layout, index, generation):
     return "never issued: the slot's next generation is lower"
 
 
+# --- ids of counted tables ---
+
+
+class CountedWord:
+    """A slot's word: see concurrent/counted/word.h."""
+
+    def __init__(self, table, word):
+        mask = int(table["generation_mask"])
+        self.fresh = word == 0
+        self.life = int(table["first_life"]) if self.fresh else word >> 32
+        self.generation = self.life & mask
+        self.wrapped = bool(table["wraps"]) and not self.fresh and (self.life > mask or mask == (1 << 32) - 1)
+        self.state = word >> COUNTED_LOW_BITS & 3
+        self.low = word & ((1 << COUNTED_LOW_BITS) - 1)
+        self.reserved = self.state == COUNTED_RESERVED and self.low == 0
+        self.worn = self.generation == 0
+
+
+def counted_words(table):
+    """The words of all slots ever used, by index."""
+    base, stride = int(table["base"]), int(table["stride"])
+    end = number(table["block"]["fresh"]["word"]) & ~FRESH_IS_CLOSED
+    for index in range(FIRST_INDEX, end):
+        yield CountedWord(table, read_word(base + index * stride))
+
+
+def counted_word_of(table, bits):
+    index = bits & int(table["index_mask"])
+    return CountedWord(table, read_word(int(table["base"]) + index * int(table["stride"])))
+
+
+def diagnose_counted(table, bits):
+    """What haft_counted_diagnose() says, in words."""
+    layout = layout_of(table)
+    wrong = check_fields(table, bits, layout, FIRST_INDEX + int(table["slot_count"]))
+    if wrong:
+        return wrong
+    try:
+        word = counted_word_of(table, bits)
+    except gdb.MemoryError:
+        return NOT_KNOWN
+    generation = fields(bits, layout)[1]
+    if word.generation == generation and not word.fresh:
+        if word.state == COUNTED_LIVE:
+            return f"live, {word.low} holders" if word.low != 1 else "live, 1 holder"
+        if word.state == COUNTED_ENDED:
+            return f"stale: freed, and still held {word.low} times" if word.low != 1 else "stale: freed, and still held once"
+        if word.reserved:
+            return "reserved, not published yet"
+    first = int(table["first_life"])
+    issued = generation != 0 if word.wrapped else generation >= first and (word.worn or generation < word.generation)
+    if not issued:
+        return "never issued: the slot's next generation is lower" if generation > word.generation else "never issued"
+    return "exhausted: freed, and the slot has lived all its generations" if word.worn else "stale: freed or given up"
+
+
+def is_live_counted(table, bits):
+    return diagnose_counted(table, bits).startswith("live")
+
+
 class Id:
     def __init__(self, value):
         self.bits = int(value["bits"])
 
-    def to_string(self):
+    def live_in(self):
+        """The table that the id is live in, and its layout."""
         for table in open_tables():
             if is_live(table["slots"], self.bits):
-                layout = layout_of(table["slots"])
-                return f'{id_text(self.bits, layout)} ({hex(self.bits)}), live in table "{name_of(table)}"'
+                return table, layout_of(table["slots"])
+        for table in open_counted():
+            if is_live_counted(table, self.bits):
+                return table, layout_of(table)
+        return None
+
+    def to_string(self):
+        found = self.live_in()
+        if found:
+            table, layout = found
+            return f'{id_text(self.bits, layout)} ({hex(self.bits)}), live in table "{name_of(table)}"'
         return "nil" if self.bits == 0 else f"{id_text(self.bits)} ({hex(self.bits)})"
 
 
@@ -255,6 +347,41 @@ class Packed(Summary):
         yield "object_size", self.value["view"]["object_size"]
 
 
+class Counted(Summary):
+    def used(self):
+        return (number(self.value["block"]["fresh"]["word"]) & ~FRESH_IS_CLOSED) - FIRST_INDEX
+
+    def line(self):
+        """Without a walk: gdb shows it for each frame that has the table as an argument."""
+        return f'counted table "{name_of(self.value)}", {self.used()} slots used of {int(self.value["slot_count"])}'
+
+    def figures(self):
+        yield from self.stats()
+        yield "object_size", self.value["object_size"]
+        yield "layout", "+".join(str(width) for width in layout_of(self.value))
+
+    def stats(self):
+        """What haft_counted_stats has, in its order, by its names."""
+        names = ("live", "held", "reserved", "ended", "free", "exhausted")
+        counts = dict.fromkeys(names, 0)
+        for word in counted_words(self.value):
+            for name in self.counted_as(word):
+                counts[name] += 1
+        yield from counts.items()
+        yield "high_water", self.used()
+        yield "capacity", self.value["capacity"]
+        yield "limit", self.value["slot_count"]
+
+    def counted_as(self, word):
+        if word.state == COUNTED_LIVE:
+            return ("live", "held") if word.low else ("live",)
+        if word.reserved:
+            return ("reserved",)
+        if word.state == COUNTED_RESERVED and word.low == COUNTED_ENDING and word.worn:
+            return ("exhausted",)
+        return ("free",) if word.state == COUNTED_FREE else ("ended",)
+
+
 class Domain(Summary):
     def line(self):
         return f'domain {int(self.value["number"])}, {self.value["clock"]["name"].string()} clock'
@@ -286,6 +413,7 @@ PRINTERS = {
     "haft_table": Table,
     "haft_local": Local,
     "haft_packed": Packed,
+    "haft_counted": Counted,
     "haft_domain": Domain,
     "haft_worker": Worker,
 }
@@ -333,23 +461,22 @@ class HaftCommand(gdb.Command):
 
 
 class TablesCommand(gdb.Command):
-    """haft tables: the shared tables that are open, one a line."""
+    """haft tables: the shared and the counted tables that are open, one a line."""
 
     def __init__(self):
         super().__init__("haft tables", gdb.COMMAND_DATA)
 
     def invoke(self, argument, from_tty):
-        found = False
-        for table in open_tables():
-            print(f"{hex(int(table.address))} {Table(table).line()}")
-            found = True
-        if not found:
+        lines = [(table, Table(table)) for table in open_tables()] + [(table, Counted(table)) for table in open_counted()]
+        for table, printer in lines:
+            print(f"{hex(int(table.address))} {printer.line()}")
+        if not lines:
             print("no table is open, or the library has no debug information")
 
 
 class IdCommand(gdb.Command):
-    """haft id TABLE ID: what a table says of an id.  TABLE points to a haft_table or haft_local; ID is a
-    haft_id or a number."""
+    """haft id TABLE ID: what a table says of an id.  TABLE points to a haft_table, haft_counted or
+    haft_local; ID is a haft_id or a number."""
 
     def __init__(self):
         super().__init__("haft id", gdb.COMMAND_DATA)
@@ -361,9 +488,12 @@ class IdCommand(gdb.Command):
         table, identifier = (gdb.parse_and_eval(word) for word in words)
         if identifier.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
             identifier = identifier["bits"]
-        slots = table.dereference()["slots"]
         bits = int(identifier) & (1 << 64) - 1
-        print(f"{id_text(bits, layout_of(slots))}: {diagnose(slots, bits)}")
+        pointed = table.dereference()
+        counted = pointed.type.strip_typedefs().tag == "haft_counted"
+        slots = pointed if counted else pointed["slots"]
+        said = diagnose_counted(slots, bits) if counted else diagnose(slots, bits)
+        print(f"{id_text(bits, layout_of(slots))}: {said}")
 
 
 if not any(getattr(printer, "__name__", "") == "haft" for printer in gdb.pretty_printers):
