@@ -51,7 +51,6 @@ static void run_elsewhere(haft_id id)
 }
 /* end */
 
-/* guide: main */
 int main(void)
 {
     haft_id later;
@@ -71,4 +70,3 @@ int main(void)
     must(haft_counted_close(requests)); /* HAFT_IN_USE while a thread holds an object */
     return fflush(stdout) != 0;
 }
-/* end */

@@ -1,11 +1,8 @@
 /* debug.c - the guide's stale id, found out: reasons, required ids, a policy of one's own. */
-/* guide: begin */
 #include "must.h"
 #include <haft/local.h>
 #include <haft/table.h>
-/* end */
 
-/* guide: policy */
 static void report(const haft_bad_access *access, void *arg)
 {
     char text[200];
@@ -14,7 +11,6 @@ static void report(const haft_bad_access *access, void *arg)
     printf("bad access: %s\n", text);
     ++*(int *)arg; /* after which haft_local_require() answers NULL */
 }
-/* end */
 
 int main(void)
 {
@@ -39,7 +35,6 @@ int main(void)
     hull = haft_local_require(ships, view, id);
     /* end */
 
-    /* guide: diagnose */
     const haft_id asked[] = {id, HAFT_NIL, {2}, {12345678}};
 
     for (int i = 0; i < 4; i++) {
@@ -48,7 +43,6 @@ int main(void)
         haft_id_format(haft_local_layout(ships), asked[i], text, sizeof text);
         printf("%s: %s\n", text, haft_status_name(haft_local_diagnose(ships, asked[i])));
     }
-    /* end */
     haft_local_close(ships);
     return hull != NULL || reports != 1 || fflush(stdout) != 0;
 }

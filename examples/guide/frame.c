@@ -1,5 +1,4 @@
 /* frame.c - the guide's game loop: commands, a frame's memory, scans. */
-/* guide: begin */
 #include "must.h"
 #include <haft/arena.h>
 #include <haft/commands.h>
@@ -10,7 +9,6 @@ enum { JOBS = 4, FRAMES = 3 };
 struct unit {
     int lives;
 };
-/* end */
 
 /* guide: visit */
 /* A job: each unit of its part of the table loses a life; one without lives goes, another comes. */
@@ -63,14 +61,12 @@ int main(void)
     haft_commands *commands;
     haft_arena *arena;
 
-    /* guide: open */
     must(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &domain));
     must(haft_table_open(
         domain, &(haft_table_options){.capacity = 10000, .object_size = sizeof(struct unit)},
         &units));
     must(haft_commands_open(units, &(haft_commands_options){0}, &commands));
     must(haft_arena_open(&(haft_arena_options){.block_size = 4096}, &arena));
-    /* end */
     for (int i = 0; i < 30; i++) {
         haft_id id;
 

@@ -1,5 +1,4 @@
 /* level.c - the guide's hand-over: built by one thread, used by all, saved and loaded again. */
-/* guide: begin */
 #include "must.h"
 #include <haft/share.h>
 #include <haft/table.h>
@@ -10,9 +9,7 @@ struct tree {
 
 static const haft_local_options options = {
     .capacity = 100, .object_size = sizeof(struct tree), .will_share = true};
-/* end */
 
-/* guide: save */
 struct saved {
     haft_id id;
     bool is_live;
@@ -35,9 +32,7 @@ static bool save_slot(haft_id id, void *object, void *arg)
     }
     return true;
 }
-/* end */
 
-/* guide: load */
 static haft_local *load(const struct file *file)
 {
     haft_local *trees;
@@ -53,7 +48,6 @@ static haft_local *load(const struct file *file)
     haft_local_load_end(trees);
     return trees;
 }
-/* end */
 
 int main(void)
 {
@@ -67,7 +61,6 @@ int main(void)
     must(haft_local_insert(trees, &(struct tree){.age = 20}, &elm));
     must(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_WORKERS}, &domain));
 
-    /* guide: share */
     haft_table *table;
     haft_worker *worker;
 
@@ -76,7 +69,6 @@ int main(void)
     must(haft_free(worker, elm));
     must(haft_worker_close(worker));
     must(haft_unshare(table, &trees)); /* `table` is used up */
-    /* end */
 
     haft_local_for_each_slot(trees, save_slot, &file);
     haft_local_close(trees);

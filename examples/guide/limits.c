@@ -1,9 +1,7 @@
 /* limits.c - the guide's limits: full, busy, exhausted, and where a slot begins anew. */
-/* guide: begin */
 #include "must.h"
 #include <haft/local.h>
 #include <haft/table.h>
-/* end */
 
 static void say(const char *what, haft_status status)
 {
@@ -16,7 +14,6 @@ static void wear_out(bool wrap)
     haft_local *table;
     haft_id id, first = HAFT_NIL;
 
-    /* guide: wrap */
     must(haft_local_open(
         &(haft_local_options){.capacity = 1, .layout = HAFT_LAYOUT_OF(16, 2, 0), .wrap = wrap},
         &table));
@@ -24,7 +21,6 @@ static void wear_out(bool wrap)
         first = i == 0 ? id : first;
         must(haft_local_free(table, id));
     }
-    /* end */
     say(wrap ? "wrapped" : "exhausted", haft_local_insert(table, NULL, &id));
     haft_local_close(table);
 }
@@ -37,7 +33,6 @@ int main(void)
     haft_id ids[28], id;
     int count = 0;
 
-    /* guide: full */
     haft_status full, busy, free_again;
 
     must(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &domain));
@@ -55,7 +50,6 @@ int main(void)
     busy = haft_insert(worker, NULL, &id);
     must(haft_domain_tick(domain)); /* ... now none does */
     free_again = haft_insert(worker, NULL, &id);
-    /* end */
     say("all live", full);
     say("one freed", busy);
     say("one tick", free_again);

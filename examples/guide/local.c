@@ -22,7 +22,6 @@ static void attack(haft_local *ships, struct ship *ship)
 }
 /* end */
 
-/* guide: destroy */
 static void sink(void *object, haft_id id, void *arg)
 {
     const struct ship *ship = object; /* still there; its id is stale already */
@@ -31,7 +30,6 @@ static void sink(void *object, haft_id id, void *arg)
     printf("a ship sinks, hull %d\n", ship->hull);
     ++*(int *)arg;
 }
-/* end */
 
 int main(void)
 {
@@ -54,15 +52,12 @@ int main(void)
     must(haft_local_insert(ships, &(struct ship){.hull = 3, .target = them}, &us));
     /* end */
 
-    /* guide: resolve */
     struct ship *ship = haft_resolve(haft_local_view(ships), us);
 
     while (!haft_id_is_nil(ship->target)) {
         attack(ships, ship);
     }
-    /* end */
 
-    /* guide: stale */
     haft_id another;
 
     must(haft_local_insert(ships, NULL, &another)); /* into the slot of the ship that sank */
@@ -72,7 +67,6 @@ int main(void)
     haft_id_format(haft_local_layout(ships), another, now, sizeof now);
     printf("%s: %s; %s: %s\n", then, haft_status_text(haft_local_diagnose(ships, them)), now,
            haft_status_text(haft_local_diagnose(ships, another)));
-    /* end */
     haft_local_close(ships);
     printf("%d sunk\n", sunk);
     return sunk != 3 || fflush(stdout) != 0;

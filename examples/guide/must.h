@@ -2,7 +2,6 @@
 #ifndef MUST_H
 #define MUST_H
 
-/* guide: must */
 #include <haft/status.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,5 @@ static inline void must(haft_status status)
         exit(1);
     }
 }
-/* end */
 
 #endif /* MUST_H */

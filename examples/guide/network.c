@@ -1,5 +1,4 @@
 /* network.c - the guide's ids over a network: bytes go out, and what comes back is looked at. */
-/* guide: begin */
 #include "must.h"
 #include <haft/local.h>
 
@@ -15,9 +14,7 @@ static const haft_local_options options = {.capacity = 1000,
                                            .object_size = sizeof(struct unit),
                                            .layout = HAFT_LAYOUT_32_24_8,
                                            .tag = UNITS};
-/* end */
 
-/* guide: bytes */
 static void put_id(unsigned char *bytes, haft_id id)
 {
     for (int i = 0; i < 8; i++) {
@@ -34,9 +31,7 @@ static haft_id get_id(const unsigned char *bytes)
     }
     return id;
 }
-/* end */
 
-/* guide: request */
 /* The server: a player asks to heal a unit.  The bytes may be anything. */
 static const char *heal(haft_local *units, int player, const unsigned char *bytes)
 {
@@ -52,15 +47,12 @@ static const char *heal(haft_local *units, int player, const unsigned char *byte
     unit->health = 100;
     return "healed";
 }
-/* end */
 
-/* guide: mirror */
 /* The client: a unit has come to life on the server, and gets the same id here. */
 static haft_status come(haft_local *mirror, const unsigned char *bytes, const struct unit *unit)
 {
     return haft_local_restore(mirror, get_id(bytes), unit);
 }
-/* end */
 
 static void ask(haft_local *units, const char *what, haft_id id)
 {

@@ -1,5 +1,4 @@
 /* owner.c - the guide's everything of one owner at once: many ids, of which some are stale. */
-/* guide: begin */
 #include "must.h"
 #include <haft/local.h>
 #include <haft/table.h>
@@ -10,7 +9,6 @@ struct player {
     haft_id shots[MOST]; /* all that the player has fired; some may have hit meanwhile */
     size_t count;
 };
-/* end */
 
 static void fire(haft_local *shots, struct player *player, int count)
 {
@@ -19,7 +17,6 @@ static void fire(haft_local *shots, struct player *player, int count)
     }
 }
 
-/* guide: leave */
 static int leave(haft_local *shots, struct player *player)
 {
     int freed = 0;
@@ -30,7 +27,6 @@ static int leave(haft_local *shots, struct player *player)
     player->count = 0;
     return freed;
 }
-/* end */
 
 static void play_alone(void)
 {
@@ -60,10 +56,8 @@ static void play_shared(void)
     must(haft_worker_open(shots, &worker));
     must(haft_insert_many(worker, NULL, ann.shots, 5, NULL) == 5 ? HAFT_OK : HAFT_FULL);
     must(haft_free(worker, ann.shots[1]));
-    /* guide: many */
     haft_status statuses[MOST]; /* NULL, if only the number matters */
     const size_t freed = haft_free_many(worker, ann.shots, ann.count, statuses);
-    /* end */
     printf("%d of 5 freed; one: %s\n", (int)freed, haft_status_text(statuses[1]));
     must(haft_worker_close(worker));
     must(haft_table_close(shots));

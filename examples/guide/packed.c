@@ -1,5 +1,4 @@
 /* packed.c - the guide's dense table: a loop over an array that kills what it meets. */
-/* guide: begin */
 #include "must.h"
 #include <haft/packed.h>
 
@@ -7,7 +6,6 @@ struct spark {
     float height;
     int lifetime;
 };
-/* end */
 
 /* guide: step */
 static void step(haft_packed *sparks)
@@ -26,7 +24,6 @@ static void step(haft_packed *sparks)
 }
 /* end */
 
-/* guide: backwards */
 /* From the last to the first: a free moves only objects that the loop has visited. */
 static void put_out(haft_packed *sparks, int lifetime)
 {
@@ -38,7 +35,6 @@ static void put_out(haft_packed *sparks, int lifetime)
         }
     }
 }
-/* end */
 
 int main(void)
 {
@@ -53,19 +49,15 @@ int main(void)
     step(sparks);
     step(sparks);
 
-    /* guide: find */
     uint64_t position;
     const struct spark *last = haft_packed_resolve(haft_packed_view(sparks), ids[4]);
 
     must(haft_packed_position(sparks, ids[4], &position)); /* it was 4 once */
-    /* end */
     printf("%d left; the last one moved to position %d, and has %d steps left\n",
            (int)haft_packed_count(sparks), (int)position, last->lifetime);
-    /* guide: order */
     const haft_id drawn[] = {ids[3], ids[4]}; /* in this order, say by another table's objects */
 
     must(haft_packed_sort_as(sparks, drawn, 2)); /* all others behind them */
-    /* end */
     printf("drawn first: the one with %d steps left\n",
            ((const struct spark *)haft_packed_objects(sparks))->lifetime);
     put_out(sparks, 3);

@@ -1,5 +1,4 @@
 /* reader.c - the guide's threads that only read: a flavour of liburcu, read sections, pins. */
-/* guide: begin */
 #include "must.h"
 #include <haft/domain.h>
 #include <haft/pin.h>
@@ -14,7 +13,6 @@ struct page {
 static haft_domain *domain;
 static haft_table *pages;
 static haft_id front_page;
-/* end */
 
 /* guide: section */
 static void *read_pages(void *arg)
@@ -51,7 +49,6 @@ int main(void)
     pthread_t reader;
     int found = 0;
 
-    /* guide: open */
     must(haft_domain_open(
         &(haft_domain_options){.foreign_clock = haft_urcu_memb(), .clock = HAFT_CLOCK_CALLER},
         &domain));
@@ -59,7 +56,6 @@ int main(void)
         domain,
         &(haft_table_options){.capacity = 100, .object_size = sizeof(struct page), .pins = true},
         &pages));
-    /* end */
     must(haft_worker_open(pages, &worker));
     must(haft_insert(worker, &(struct page){"Welcome"}, &front_page));
     if (pthread_create(&reader, NULL, read_pages, &found)) {
@@ -68,7 +64,6 @@ int main(void)
     haft_thread_register(domain);
     pthread_join(reader, NULL);
 
-    /* guide: unpin */
     const struct page *page = take(front_page);
 
     must(haft_free(worker, front_page)); /* no thread resolves it from now on */
@@ -76,7 +71,6 @@ int main(void)
     must(haft_domain_wait(domain));      /* a grace period passes: the pin keeps the memory */
     printf("%s, %s\n", page->text, haft_status_text(haft_diagnose(pages, front_page)));
     must(haft_unpin(pages, front_page)); /* the slot may be used again */
-    /* end */
 
     haft_thread_unregister(domain);
     must(haft_worker_close(worker));

@@ -1,5 +1,4 @@
 /* rewind.c - the guide's rollback, undo and recording: a table goes back, and the same follows. */
-/* guide: begin */
 #include "must.h"
 #include <haft/snapshot.h>
 #include <stdbool.h>
@@ -20,16 +19,13 @@ struct game {
     struct mind mind;
     struct mind minds[8]; /* as they were at the last snapshots */
 };
-/* end */
 
 static void open_game(struct game *game)
 {
     *game = (struct game){.mind = {.leader = HAFT_NIL}};
-    /* guide: open */
     must(haft_local_open(&(haft_local_options){.capacity = 100, .object_size = sizeof(struct car)},
                          &game->cars));
     must(haft_history_open(&(haft_history_options){.keep = 8}, &game->past));
-    /* end */
 }
 
 static void close_game(struct game *game)
@@ -116,7 +112,6 @@ static void undo(void)
     struct game game;
 
     open_game(&game);
-    /* guide: undo */
     keep(&game); /* 0 */
     play(&game, "+++", false);
     keep(&game); /* 1 */
@@ -126,11 +121,9 @@ static void undo(void)
     tell("undone", &game);
     go_back(&game, 2);
     tell("redone", &game);
-    /* end */
     close_game(&game);
 }
 
-/* guide: recording */
 static bool write_file(const void *bytes, size_t size, void *arg)
 {
     return fwrite(bytes, 1, size, arg) == size;
@@ -152,7 +145,6 @@ static void load(struct game *game, FILE *from)
         exit(1);
     }
 }
-/* end */
 
 static void record(void)
 {

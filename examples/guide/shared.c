@@ -1,5 +1,4 @@
 /* shared.c - the guide's shared table: jobs on four threads, with the workers clock. */
-/* guide: begin */
 #include "must.h"
 #include <haft/table.h>
 #include <pthread.h>
@@ -12,7 +11,6 @@ struct message {
 };
 
 static haft_table *messages;
-/* end */
 
 /* guide: job */
 /* Sends one message, in the place of the one that it sent KEPT jobs ago. */
@@ -49,7 +47,6 @@ static void *thread(void *arg)
 
 int main(void)
 {
-    /* guide: open */
     haft_domain *domain;
 
     must(haft_domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_WORKERS}, &domain));
@@ -58,7 +55,6 @@ int main(void)
                                                .capacity = 100000,
                                                .object_size = sizeof(struct message)},
                          &messages));
-    /* end */
 
     pthread_t threads[THREADS];
     int numbers[THREADS];
@@ -73,12 +69,10 @@ int main(void)
         pthread_join(threads[i], NULL);
     }
 
-    /* guide: close */
     const haft_table_stats stats = haft_table_stats_get(messages);
 
     printf("%d live, %d workers\n", (int)stats.live, (int)stats.workers);
     must(haft_table_close(messages)); /* HAFT_IN_USE if a worker were open */
     must(haft_domain_close(domain));
-    /* end */
     return stats.live != THREADS * KEPT || fflush(stdout) != 0;
 }

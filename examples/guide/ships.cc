@@ -1,5 +1,4 @@
 /* ships.cc - the guide's C++: objects with destructors, everything closed at its scope's end. */
-// guide: ship
 #include <cstdio>
 #include <haft/haft.hpp>
 #include <haft/urcu.h>
@@ -10,7 +9,6 @@ struct ship {
     ~ship() { std::printf("%s is broken up\n", name.c_str()); }
     std::string name;
 };
-// end
 
 int main()
 {

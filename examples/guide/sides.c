@@ -1,5 +1,4 @@
 /* sides.c - the guide's component stores: values of several types under the ids of one table. */
-/* guide: begin */
 #include "must.h"
 #include <haft/side.h>
 #include <haft/urcu.h>
@@ -11,7 +10,6 @@ struct position {
 struct velocity {
     float x, y;
 };
-/* end */
 
 /* guide: move */
 static bool move(haft_id id, void *object, void *value, void *arg)
@@ -31,7 +29,6 @@ static bool move(haft_id id, void *object, void *value, void *arg)
 
 static void play(void)
 {
-    /* guide: open */
     haft_local *things;
     haft_side *positions, *velocities;
 
@@ -40,7 +37,6 @@ static void play(void)
                               &positions));
     must(haft_side_open_local(things, &(haft_side_options){.value_size = sizeof(struct velocity)},
                               &velocities));
-    /* end */
 
     /* guide: set */
     haft_id ball, tree;
@@ -52,15 +48,12 @@ static void play(void)
     must(haft_side_set(positions, tree, &(struct position){5, 5}, NULL));
     /* end */
 
-    /* guide: step */
     haft_entries all = haft_side_entries(positions);
     const uint64_t moved = haft_side_for_each(velocities, move, &all);
-    /* end */
     const struct position *at = haft_side_get(all, ball);
 
     printf("%d of 2 moved; the ball is at %g, %g\n", (int)moved, (double)at->x, (double)at->y);
 
-    /* guide: end */
     must(haft_local_free(things, ball));
     const int left = (int)haft_side_for_each(velocities, move, &all); /* its values are not met */
     const int ended = (int)haft_side_sweep(positions) + (int)haft_side_sweep(velocities);
@@ -69,11 +62,9 @@ static void play(void)
     haft_side_close(velocities);
     haft_side_close(positions); /* before the table */
     haft_local_close(things);
-    /* end */
     printf("%d moves on; %d values went with the ball\n", left, ended);
 }
 
-/* guide: shared */
 struct health {
     _Atomic(int) points; /* threads that write to one value must agree among themselves */
 };
@@ -87,7 +78,6 @@ static int points_of(haft_domain *domain, haft_view things, haft_entries healths
     haft_section_end(domain);
     return points;
 }
-/* end */
 
 static void play_shared(void)
 {
@@ -104,13 +94,11 @@ static void play_shared(void)
     haft_thread_register(domain);
     must(haft_worker_open(things, &worker));
 
-    /* guide: before */
     must(haft_side_open(things, &(haft_side_options){.value_size = sizeof(struct health)},
                         &healths));
     must(haft_reserve(worker, &id, NULL));
     must(haft_side_set(healths, id, &(struct health){7}, NULL)); /* no thread has the id yet */
     haft_publish(worker, id);
-    /* end */
     printf("%d points", points_of(domain, haft_table_view(things), haft_side_entries(healths), id));
     must(haft_free(worker, id));
     printf(", then %d\n",

@@ -9,7 +9,6 @@ struct spark {
 
 int main()
 {
-    // guide: sparks
     auto sparks = haft::local<spark>::open(100);
     auto names = haft::side<std::string, spark>::open(*sparks); // its scope ends before the table's
     auto past = haft::history::open(8);
@@ -28,6 +27,5 @@ int main()
     const std::string *name = names->get(*id); // values end in a rewind: see haft/snapshot.h
 
     std::printf("%d, %s\n", pip != nullptr ? pip->heat : 0, name != nullptr ? "named" : "no name");
-    // end
     return std::fflush(stdout) != 0;
 }

@@ -23,7 +23,6 @@ HAFT_TYPED_LOCAL(crew);
 
 int main(void)
 {
-    /* guide: use */
     ship_local ships; /* a small struct: pass it by value */
     crew_local crews;
     ship_id beagle;
@@ -39,7 +38,6 @@ int main(void)
     ship->captain = fitzroy;
     const struct crew *captain = crew_resolve(crews.view, ship->captain);
     const bool is_aboard = ship_id_equal(captain->aboard, beagle);
-    /* end */
 
     printf("%s\n", is_aboard ? "aboard" : "ashore");
     crew_local_close(crews);
