@@ -5,8 +5,8 @@
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
  * the library does not know are refused (HAFT_UNKNOWN_OPTION) unless they are 0.
  *
- * Each header can be included alone and says in its first lines what it is for; README.md has them
- * by purpose.  C++ programs may take haft/haft.hpp instead.
+ * Each header can be included alone and says in its first lines what it is for.  C++ programs may
+ * take haft/haft.hpp instead.
  *
  * Cancellation: no function is a cancellation point.  Waits, files and callbacks, allocators among
  * them, run with cancellation disabled, and what pthread_cancel() asks for happens at the program's
