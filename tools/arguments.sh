@@ -46,7 +46,7 @@ options_of()
             ;;
         combinations-every-mode)
             echo --every-mode --seconds=1..2592000 --seed=0..4611686018427387904 \
-                --shrink=0..2592000 --write --json --lint
+                --shrink=0..2592000 --json --lint
             ;;
         bench)
             echo --quick --report --scaling --blocked --pauses --repetitions=1..1000000 \
@@ -56,7 +56,7 @@ options_of()
         bench-named) echo '--benchmark_*' '--v=*' ;;
         mutants)
             echo --operations --random=1..1000000 --seed=0..9223372036854775807 --only=TEXT \
-                --jobs=1..4096 --all-checks --fresh --seconds=1..1000000 --json --list --write \
+                --jobs=1..4096 --all-checks --fresh --seconds=1..1000000 --json --list \
                 --lint --self-test
             ;;
         schedules) echo "--case=$(explorer_cases)" --json ;;
@@ -68,6 +68,7 @@ options_of()
         abi) echo --update --symbols ;;
         api) echo --output=TEXT ;;
         amalgamate) echo --check --self-test ;;
+        release) echo --check --set=TEXT --archive=TEXT --self-test --json ;;
         *) return 1 ;;
     esac
 }
