@@ -23,7 +23,6 @@
 #include "concurrent/table/roster.h"
 #include "concurrent/table/table.h"
 #include "lib/local/local.h"
-#include "lib/local/local_image.h"
 #include "lib/local/local_list.h"
 
 static haft_status check_moment(const haft_local *local)

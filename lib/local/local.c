@@ -88,6 +88,14 @@ size_t local_block_size(const haft_local *local)
     return size_with_name((size_t)(local->name - (const char *)local), local->name);
 }
 
+haft_status local_check_moment(const haft_local *local)
+{
+    if (local->mode == LOCAL_LOADING) {
+        return HAFT_LOADING;
+    }
+    return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
+}
+
 void local_free(haft_local *local)
 {
     if (local == NULL) {

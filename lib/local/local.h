@@ -28,4 +28,7 @@ void local_free(haft_local *local);
 /* The word after the life in `word`: its generation 0 if that was the last.  Index field END. */
 uint64_t local_next_life(const haft_local *local, uint64_t word);
 
+/* HAFT_OK, or why this is no moment to look at the whole table, or to replace it. */
+haft_status local_check_moment(const haft_local *local);
+
 #endif /* HAFT_LIB_LOCAL_H */

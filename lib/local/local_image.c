@@ -5,6 +5,7 @@
  *   OWN    one thread uses the table
  */
 #include "lib/local/local_image.h"
+#include "lib/local/local.h"
 #include "lib/local/local_list.h"
 #include "lib/slots/object.h"
 #include "lib/slots/side.h"
@@ -33,14 +34,6 @@ struct shape local_shape(const haft_local *local)
         slots->has_pins,
         !slots->runs.stay,
     }};
-}
-
-haft_status local_check_moment(const haft_local *local)
-{
-    if (local->mode == LOCAL_LOADING) {
-        return HAFT_LOADING;
-    }
-    return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
 }
 
 haft_status local_end_values(haft_local *local, void (*end)(const atomic_u64 *list))

@@ -36,9 +36,6 @@ enum local_part { LOCAL_SLOTS, LOCAL_RUN_RECORDS };
 struct shape local_shape(const haft_local *local);
 extern const char *const local_shape_names[SHAPE_NUMBERS];
 
-/* HAFT_OK, or why this is no moment for an image, to be taken or become. */
-haft_status local_check_moment(const haft_local *local);
-
 /* The table's own image.  Between the two functions the bytes of all slots may be touched. */
 struct image local_begin_image(const haft_local *local);
 void local_end_image(const haft_local *local);

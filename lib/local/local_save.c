@@ -6,6 +6,7 @@
  * builds has, are 0: loading finds them.
  */
 #include "lib/base/os.h"
+#include "lib/local/local.h"
 #include "lib/local/local_image.h"
 #include "lib/slots/image_file.h"
 #include "lib/slots/side.h"
