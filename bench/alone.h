@@ -9,7 +9,7 @@
 #include "bench/subjects.h"
 
 #include <algorithm>
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
 #include <haft/view.h>
 #include <memory>
 #include <vector>

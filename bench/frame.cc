@@ -25,7 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 #include <vector>
 
 namespace

@@ -14,7 +14,7 @@
 #include "bench/subjects.h"
 
 #include <algorithm>
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 #include <vector>
 
 namespace

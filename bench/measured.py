@@ -102,7 +102,7 @@ class Results:
 
 
 def machine():
-    sources = ("--", "lib", "concurrent", "include", "bench")
+    sources = ("--", "lib", "concurrent", "kit", "include", "bench")
     return {
         "processor": circumstances.processor(),
         "cores": os.cpu_count(),

@@ -5,7 +5,7 @@
  *   side_find   an object and a value of each id: resolved and got
  *   side_set    values are set for all ids, then removed; one item is one set and one remove
  *
- * Objects and values are 24 bytes.  haft_side is haft/side.h, haft_side_typed haft::side.
+ * Objects and values are 24 bytes.  haft_side is haft/kit/side.h, haft_side_typed haft::side.
  * haft_resolve resolves where these get: in side_get in the ids' own table, in side_find in a
  * second table of which there are as many ids.  The code is that of shared tables, too.
  */

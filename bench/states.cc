@@ -17,7 +17,7 @@
 #include "bench/subjects.h"
 
 #include <cstring>
-#include <haft/snapshot.h>
+#include <haft/kit/snapshot.h>
 #include <vector>
 
 namespace

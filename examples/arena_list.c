@@ -1,5 +1,5 @@
 /* arena_list.c - linked lists whose memory is the caller's choice: an arena's, or malloc's. */
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 #include <stdio.h>
 
 #define COUNT 1000

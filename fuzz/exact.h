@@ -5,7 +5,7 @@
 #ifndef HAFT_FUZZ_EXACT_H
 #define HAFT_FUZZ_EXACT_H
 
-#include <haft/snapshot.h>
+#include <haft/kit/snapshot.h>
 
 #define MIND_IDS 40
 

@@ -4,10 +4,10 @@
 #ifndef HAFT_FUZZ_IDS_H
 #define HAFT_FUZZ_IDS_H
 
-#include <haft/commands.h>
 #include <haft/diagnose.h>
+#include <haft/kit/commands.h>
+#include <haft/kit/packed.h>
 #include <haft/local.h>
-#include <haft/packed.h>
 #include <haft/table.h>
 
 #define OBJECTS 6 /* in each table, from the start */

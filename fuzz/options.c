@@ -4,7 +4,7 @@
  */
 #include "fuzz/options.h"
 #include "fuzz/target.h"
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
 #include <haft/share.h>
 #include <haft/table.h>
 #include <haft/typed.h>

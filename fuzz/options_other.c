@@ -3,12 +3,12 @@
  * tables.
  */
 #include "fuzz/options.h"
-#include <haft/arena.h>
-#include <haft/commands.h>
 #include <haft/counted.h>
-#include <haft/export.h>
-#include <haft/side.h>
-#include <haft/snapshot.h>
+#include <haft/kit/arena.h>
+#include <haft/kit/commands.h>
+#include <haft/kit/export.h>
+#include <haft/kit/side.h>
+#include <haft/kit/snapshot.h>
 #include <haft/urcu.h>
 
 #define MOST_BLOCK (UINT64_C(1) << 30)

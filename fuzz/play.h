@@ -8,7 +8,7 @@
 #define HAFT_FUZZ_PLAY_H
 
 #include "fuzz/model.h"
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
 #include <haft/share.h>
 #include <haft/table.h>
 

@@ -6,7 +6,7 @@
 #ifndef HAFT_FUZZ_RECORDING_H
 #define HAFT_FUZZ_RECORDING_H
 
-#include <haft/snapshot.h>
+#include <haft/kit/snapshot.h>
 
 enum kind { BODIES, JOINTS, KINDS };
 

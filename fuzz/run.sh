@@ -40,7 +40,7 @@ fi
 
 mkdir -p "$out/$target" "fuzz/corpus/$target"
 "$clang" "${options[@]}" -o "$out/$target/fuzzer" "${sources[@]}" fuzz/libfuzzer.c \
-    lib/*/*.c concurrent/*/*.c "${libraries[@]}"
+    lib/*/*.c concurrent/*/*.c kit/*/*/*.c "${libraries[@]}"
 mkdir -p "$out/$target/found"
 # A census of 2^32 slots takes 11 s, longer beside other work.
 # New inputs stay outside the tree; what is worth keeping is merged into the corpus by

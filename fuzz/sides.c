@@ -3,8 +3,8 @@
  * operations out, as on_destroy does: it may free, rewind, and set values.
  */
 #include "fuzz/play.h"
-#include <haft/side.h>
-#include <haft/snapshot.h>
+#include <haft/kit/side.h>
+#include <haft/kit/snapshot.h>
 #include <stdlib.h>
 #include <string.h>
 

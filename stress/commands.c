@@ -11,7 +11,7 @@
  * Usage      commands [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers|frame]
  */
 #include "stress/support.h"
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 #include <pthread.h>
 #include <semaphore.h>
 

@@ -30,14 +30,14 @@ def hooked_library(name, copts = []):
     cc_library(
         name = name,
         testonly = True,
-        srcs = ["//concurrent:whole"],
+        srcs = ["//kit:whole"],
         copts = HOOKED_COPTS + copts,
         defines = ["HAFT_HOOKED"],  # of programs too: they inline the resolve
         linkopts = ["-lpthread"],
         linkstatic = True,
         local_defines = ["_GNU_SOURCE"],  # mmap's flags, strdup
         visibility = ["//stress:__subpackages__"],
-        deps = ["//concurrent:whole_parts"],
+        deps = ["//kit:whole_parts"],
     )
 
 def stress_program(name, deps = []):

@@ -11,7 +11,7 @@
  *            unresolved  broken on purpose: a value is read by an id that was not resolved
  */
 #include "stress/support.h"
-#include <haft/side.h>
+#include <haft/kit/side.h>
 
 #define SLOTS 256
 #define INDEX_OF(stage, id) haft_id_index((stage)->layout, id)

@@ -11,8 +11,8 @@
 #include <criterion/new/assert.h>
 #include <criterion/parameterized.h>
 #include <haft/domain.h>
+#include <haft/kit/packed.h>
 #include <haft/local.h>
-#include <haft/packed.h>
 #include <haft/table.h>
 #include <pthread.h>
 #include <semaphore.h>

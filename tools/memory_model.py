@@ -94,7 +94,7 @@ def problems(tree):
     """What is wrong with the page."""
     page, atomics = tree[PAGE], tree[plan.ATOMICS]
     declared, listed = plan.declared_edges(atomics), plan.edge_checks(tree[LISTED])
-    names, sides = sides_of({path: tree[path] for path in tree.sources(("include", "lib", "concurrent"))})
+    names, sides = sides_of({path: tree[path] for path in tree.sources(("include", "lib", "concurrent", "kit"))})
     table = [row for row in rows(page, "edge") if row[0].strip("*") != "GRACE"]
     for name in sorted({row[0] for row in table} ^ declared.keys()):
         yield f"{name}: the table and {plan.ATOMICS} differ"

@@ -52,9 +52,9 @@ def in_folder(*commands):
 
 
 def headers_of(suffixes):
-    for path in sorted((ROOT / "include/haft").glob("*.h*")):
+    for path in sorted([*ROOT.glob("include/haft/*.h*"), *ROOT.glob("include/haft/kit/*.h*")]):
         if path.suffix in suffixes and not (path.name == "urcu.h" and not os.path.exists("/usr/include/urcu")):
-            yield f"haft/{path.name}", "include"
+            yield path.relative_to(ROOT / "include").as_posix(), "include"
     yield from ((path.name, "dist") for path in sorted((ROOT / "dist").glob("*.h*")) if path.suffix in suffixes
                 and not (path.name == "haft_urcu.h" and not os.path.exists("/usr/include/urcu")))
 

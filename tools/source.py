@@ -4,7 +4,7 @@ import os
 import pathlib
 import re
 
-FOLDERS = ("include", "lib", "concurrent", "tests", "stress", "fuzz", "bench", "examples", "top")
+FOLDERS = ("include", "lib", "concurrent", "kit", "tests", "stress", "fuzz", "bench", "examples", "top")
 SUFFIXES = {".c", ".h", ".cc", ".hpp"}
 
 # Of git, which may not be there to ask, and of Bazel and other tools.

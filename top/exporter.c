@@ -6,7 +6,7 @@
  *                                            again: closes and opens it until stdin ends
  */
 #include <haft/domain.h>
-#include <haft/export.h>
+#include <haft/kit/export.h>
 #include <haft/table.h>
 #include <poll.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@ static const char help_begin[] =
     "Usage: haft-top [OPTION...] DIRECTORY\n"
     "\n"
     "Shows the haft tables of running processes that export their statistics to\n"
-    "DIRECTORY (haft_export_open; include/haft/export.h).\n"
+    "DIRECTORY (haft_export_open; include/haft/kit/export.h).\n"
     "\n"
     "Options:\n"
     "  --pid N        only this process\n"

@@ -1,5 +1,5 @@
 /*
- * snapshot.h - what one process has exported, as include/haft/export.h describes it.
+ * snapshot.h - what one process has exported, as include/haft/kit/export.h describes it.
  */
 #ifndef TOP_SNAPSHOT_H
 #define TOP_SNAPSHOT_H

@@ -5,7 +5,7 @@
 #define ACTIONS_LOOP_H
 
 #include "options.h"
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 
 enum kind { CREATED, CHANGED, GROWN, RENAMED, REMOVED, KINDS };
 

@@ -14,7 +14,7 @@
 
 #include "crew.h"
 #include "options.h"
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 
 enum kind { PREY, HUNTER, KINDS };
 

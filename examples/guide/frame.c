@@ -1,7 +1,7 @@
 /* frame.c - the guide's game loop: commands, a frame's memory, scans. */
 #include "must.h"
-#include <haft/arena.h>
-#include <haft/commands.h>
+#include <haft/kit/arena.h>
+#include <haft/kit/commands.h>
 #include <haft/scan.h>
 
 enum { JOBS = 4, FRAMES = 3 };

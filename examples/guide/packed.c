@@ -1,6 +1,6 @@
 /* packed.c - the guide's dense table: a loop over an array that kills what it meets. */
 #include "must.h"
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
 
 struct spark {
     float height;

@@ -1,6 +1,6 @@
 /* rewind.c - the guide's rollback, undo and recording: a table goes back, and the same follows. */
 #include "must.h"
-#include <haft/snapshot.h>
+#include <haft/kit/snapshot.h>
 #include <stdbool.h>
 
 struct car {

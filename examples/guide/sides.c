@@ -1,6 +1,6 @@
 /* sides.c - the guide's component stores: values of several types under the ids of one table. */
 #include "must.h"
-#include <haft/side.h>
+#include <haft/kit/side.h>
 #include <haft/urcu.h>
 
 struct position {

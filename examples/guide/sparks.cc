@@ -24,7 +24,7 @@ int main()
         return 1;
     }
     const spark *pip = sparks->resolve(*id);
-    const std::string *name = names->get(*id); // values end in a rewind: see haft/snapshot.h
+    const std::string *name = names->get(*id); // values end in a rewind: see haft/kit/snapshot.h
 
     std::printf("%d, %s\n", pip != nullptr ? pip->heat : 0, name != nullptr ? "named" : "no name");
     return std::fflush(stdout) != 0;

@@ -5,7 +5,7 @@
 #define LEVEL_LOAD_LEVEL_H
 
 #include <glib.h>
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 #include <haft/local.h>
 #include <haft/view.h>
 #include <stdbool.h>

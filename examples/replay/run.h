@@ -15,7 +15,7 @@
 #include "pool.h"
 #include "trace.h"
 #include <haft/domain.h>
-#include <haft/export.h>
+#include <haft/kit/export.h>
 #include <haft/table.h>
 #include <stdatomic.h>
 

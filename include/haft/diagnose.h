@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/* See haft/table.h, haft/local.h and haft/packed.h. */
+/* See haft/table.h, haft/local.h and haft/kit/packed.h. */
 typedef struct haft_table haft_table;
 typedef struct haft_worker haft_worker;
 typedef struct haft_local haft_local;
@@ -99,7 +99,7 @@ HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id 
 }
 
 /*
- * haft_local_require - the same for a local table (for a packed one: haft/packed.h).
+ * haft_local_require - the same for a local table (for a packed one: haft/kit/packed.h).
  *
  * Threads   as haft_resolve() of a local table.
  * Progress  wait-free except for on_bad_access.
@@ -125,7 +125,7 @@ HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, ha
  * Functions have names in the texts where the program keeps them (-rdynamic); else
  * `addr2line -e PROGRAM OFFSET` finds file and line.
  *
- * An object that a command set creates (haft/commands.h) was allocated where its recorder was
+ * An object that a command set creates (haft/kit/commands.h) was allocated where its recorder was
  * opened, one that it destroys freed where the set was applied.
  */
 

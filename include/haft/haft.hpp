@@ -33,20 +33,20 @@
 #ifndef HAFT_HAFT_HPP
 #define HAFT_HAFT_HPP
 
-#include <haft/detail/arena.hpp>
 #include <haft/detail/counted.hpp>
 #include <haft/detail/domain.hpp>
-#include <haft/detail/history.hpp>
 #include <haft/detail/id.hpp>
 #include <haft/detail/local.hpp>
 #include <haft/detail/owner.hpp>
-#include <haft/detail/packed.hpp>
 #include <haft/detail/pin.hpp>
 #include <haft/detail/result.hpp>
-#include <haft/detail/side.hpp>
 #include <haft/detail/table.hpp>
 #include <haft/detail/view.hpp>
 #include <haft/detail/worker.hpp>
 #include <haft/haft.h>
+#include <haft/kit/detail/arena.hpp>
+#include <haft/kit/detail/history.hpp>
+#include <haft/kit/detail/packed.hpp>
+#include <haft/kit/detail/side.hpp>
 
 #endif // HAFT_HAFT_HPP

@@ -43,9 +43,9 @@ typedef enum haft_local_reuse {
 
 /*
  * Runs once for each live object that haft_local_free(), haft_local_clear() or haft_local_close()
- * ends; not for objects that a rewind or a load replaces (haft/snapshot.h), nor for reservations.
- * `id` is stale already; the object's bytes stay until this returns, and its slot holds no other
- * object before.
+ * ends; not for objects that a rewind or a load replaces (haft/kit/snapshot.h), nor for
+ * reservations.  `id` is stale already; the object's bytes stay until this returns, and its slot
+ * holds no other object before.
  *
  * It does not run within itself.  An object that it frees, or clears, is stale at once, but its own
  * on_destroy runs after this one has returned, and before the outermost call on the table does; in
@@ -152,7 +152,7 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index; then of
  * those whose reservations on_destroy has published meanwhile.  The caller has closed its sides
- * (haft/side.h); debug builds assert it.  Where on_destroy looks at a side: haft_local_clear(),
+ * (haft/kit/side.h); debug builds assert it.  Where on_destroy looks at a side: haft_local_clear(),
  * haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy frees objects of
  * each other are all cleared before the first is closed.
  *

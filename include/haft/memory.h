@@ -105,13 +105,13 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  *   trim       releases nothing
  *
  * These do allocate: haft_worker_current(), haft_share(), sides, histories, clones, loading, and
- * saving with `convert` (haft/side.h, haft/snapshot.h), command sets and their recorders
- * (haft/commands.h), exports, the report of leaks at closing (for the C library's sort), and debug
- * builds at closing, for the census; the last two do without where they get no memory.
+ * saving with `convert` (haft/kit/side.h, haft/kit/snapshot.h), command sets and their recorders
+ * (haft/kit/commands.h), exports, the report of leaks at closing (for the C library's sort), and
+ * debug builds at closing, for the census; the last two do without where they get no memory.
  */
 
 /*
- * An allocator of the program's own (haft_allocator of haft/arena.h) serves a haft_local, a
+ * An allocator of the program's own (haft_allocator of haft/kit/arena.h) serves a haft_local, a
  * haft_packed, a haft_table, a haft_domain or a haft_history that has it in its options, and all
  * that is opened for these: clones, sides, workers, and memory that loading and saving need until
  * they return.  The struct is copied, and its context must last until all of these are closed;

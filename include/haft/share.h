@@ -55,7 +55,7 @@ typedef struct haft_share_options {
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
  *           has changed:
  *             HAFT_IN_USE      objects are reserved and not published, a callback of the local
- *                              table runs, or a side is open (haft/side.h)
+ *                              table runs, or a side is open (haft/kit/side.h)
  *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
  *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_WAITING_BYTES   the option of that name

@@ -195,7 +195,7 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
  *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
- *                              object is pinned, a side open (haft/side.h), or on_reclaim has
+ *                              object is pinned, a side open (haft/kit/side.h), or on_reclaim has
  *                              opened a worker that is not implicit: then it has run for all freed
  *                              objects that are not pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open, and none

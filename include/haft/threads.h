@@ -126,9 +126,9 @@ void haft_abort_unregistered(haft_table *table, haft_id id);
  *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
  *   - the forking thread's workers go on; it opens and closes workers, tables and domains as
  *     before, and may start threads that do;
- *   - command sets (haft/commands.h) of a domain with the frame clock go on as well, with what has
- *     been recorded: they are the forking thread's, whichever thread used them last.  But one that
- *     another thread was opening or closing, or that it had a call with or with one of its
+ *   - command sets (haft/kit/commands.h) of a domain with the frame clock go on as well, with what
+ *     has been recorded: they are the forking thread's, whichever thread used them last.  But one
+ *     that another thread was opening or closing, or that it had a call with or with one of its
  *     recorders, is half changed: the child leaves it alone.  Its worker may stay open, and then
  *     its table cannot be closed;
  *   - the other workers of the other threads are closed.  Every slot that is neither live,
@@ -156,8 +156,8 @@ void haft_abort_unregistered(haft_table *table, haft_id id);
  *
  *   Nothing waits for a thread that is gone, so nothing hangs, nor does closing.
  *
- * Either way the export (haft/export.h) is the parent's.  The child may open its own, and domains
- * and tables, and close these.
+ * Either way the export (haft/kit/export.h) is the parent's.  The child may open its own, and
+ * domains and tables, and close these.
  *
  * A domain that the child opens has the workers or the frame clock, or a foreign clock that can
  * wait in the child: one whose after_fork() has answered true, or that no other thread of the

@@ -34,9 +34,9 @@
 
 #include <haft/detail/typed_counted.h>
 #include <haft/detail/typed_local.h>
-#include <haft/detail/typed_packed.h>
 #include <haft/detail/typed_slots.h>
 #include <haft/detail/typed_table.h>
+#include <haft/kit/detail/typed_packed.h>
 
 /*
  * HAFT_TYPED_ID(name) - the type name_id, and what can be done with an id alone.

@@ -1,7 +1,7 @@
 /* haft_allocator over malloc. */
 #include "lib/base/os.h"
 #include <assert.h>
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

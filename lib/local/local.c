@@ -88,14 +88,6 @@ size_t local_block_size(const haft_local *local)
     return size_with_name((size_t)(local->name - (const char *)local), local->name);
 }
 
-haft_status local_check_moment(const haft_local *local)
-{
-    if (local->mode == LOCAL_LOADING) {
-        return HAFT_LOADING;
-    }
-    return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
-}
-
 void local_free(haft_local *local)
 {
     if (local == NULL) {
@@ -107,6 +99,14 @@ void local_free(haft_local *local)
     if (!local->is_given) {
         heap_give(&local->slots.heap, local, size);
     }
+}
+
+haft_status local_check_moment(const haft_local *local)
+{
+    if (local->mode == LOCAL_LOADING) {
+        return HAFT_LOADING;
+    }
+    return local->held == 0 && !local->in_callback ? HAFT_OK : HAFT_IN_USE;
 }
 
 static const char *local_name_of(const haft_local_options *options)

@@ -22,7 +22,7 @@
 
 #include "lib/base/reservation.h"
 #include "lib/slots/slots.h"
-#include <haft/side.h>
+#include <haft/kit/side.h>
 
 struct haft_side {
     haft_entries entries;

@@ -9,7 +9,7 @@
 #include "stress/combinations/steps.h"
 #include "stress/combinations/under_way.h"
 #include "stress/combinations/watch.h"
-#include <haft/export.h>
+#include <haft/kit/export.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

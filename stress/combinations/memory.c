@@ -3,7 +3,7 @@
  * what the system refuses.
  */
 #include "stress/combinations/memory.h"
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

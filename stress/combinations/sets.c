@@ -2,7 +2,7 @@
  * The table's command set: one thread opens it, any threads record, it applies.
  *
  * A thread takes the set, or a recorder, for each call: the program's synchronisation that
- * haft/commands.h asks for.  With the frame clock the set is of the thread that took it last.
+ * haft/kit/commands.h asks for.  With the frame clock the set is of the thread that took it last.
  *
  * The call that is recorded last comes between all other calls and the destructions: there the
  * model does what the library is about to do, and says what haft_commands_apply() must answer.

@@ -1,6 +1,6 @@
 /* White-box: the reservations of a command set. */
 #include "stress/combinations/shim.h"
-#include "concurrent/commands/state.h"
+#include "kit/shared/commands/state.h"
 
 uint64_t shim_reserved(const haft_commands *commands)
 {

@@ -8,13 +8,13 @@
 #include "concurrent/clock/state.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/state.h"
-#include <haft/commands.h>
 #include <haft/domain.h>
+#include <haft/kit/commands.h>
+#include <haft/kit/side.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/scan.h>
 #include <haft/share.h>
-#include <haft/side.h>
 #include <haft/table.h>
 #include <haft/threads.h>
 

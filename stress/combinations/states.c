@@ -3,7 +3,7 @@
  * back to a state, is loaded from one, or a copy takes its place.
  */
 #include "stress/combinations/states.h"
-#include <haft/snapshot.h>
+#include <haft/kit/snapshot.h>
 #include <stdlib.h>
 #include <string.h>
 

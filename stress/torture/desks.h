@@ -9,7 +9,7 @@
 #ifndef HAFT_STRESS_TORTURE_DESKS_H
 #define HAFT_STRESS_TORTURE_DESKS_H
 
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 #include <stdatomic.h>
 
 #define DESKS 4

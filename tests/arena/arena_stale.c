@@ -4,7 +4,7 @@
  *
  * Usage: arena_stale [<way>]; without one it lists them
  */
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "tests/base/counted.h"
 #include "tests/support.h"
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 
 haft_arena *open_arena(const haft_arena_options *options);
 

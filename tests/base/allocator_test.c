@@ -2,9 +2,9 @@
 #include "concurrent/table/table.h"
 #include "tests/base/counted.h"
 #include "tests/slots/saving.h"
+#include <haft/kit/side.h>
 #include <haft/memory.h>
 #include <haft/share.h>
-#include <haft/side.h>
 #include <haft/threads.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,13 +5,13 @@
  */
 #include "tests/support.h"
 #include <criterion/redirect.h>
-#include <haft/commands.h>
 #include <haft/counted.h>
-#include <haft/export.h>
+#include <haft/kit/commands.h>
+#include <haft/kit/export.h>
+#include <haft/kit/side.h>
+#include <haft/kit/snapshot.h>
 #include <haft/memory.h>
 #include <haft/share.h>
-#include <haft/side.h>
-#include <haft/snapshot.h>
 #include <haft/urcu.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef HAFT_TESTS_COUNTED_H
 #define HAFT_TESTS_COUNTED_H
 
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 
 struct counted {
     int left;    /* allocations until one fails, and all after it; negative: no limit */

@@ -1,7 +1,7 @@
 /* The n-th call to the system fails, for every n: each option, and what else asks for memory. */
 #include "tests/base/faults.h"
-#include <haft/arena.h>
-#include <haft/commands.h>
+#include <haft/kit/arena.h>
+#include <haft/kit/commands.h>
 #include <haft/threads.h>
 #include <haft/urcu.h>
 #include <semaphore.h>

@@ -4,7 +4,7 @@
 #include "tests/base/faults.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <haft/export.h>
+#include <haft/kit/export.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

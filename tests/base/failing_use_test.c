@@ -1,6 +1,6 @@
 /* The n-th call to the system fails, for every n: a shared table that has been used gives back. */
 #include "tests/base/faults.h"
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 #include <haft/memory.h>
 #include <haft/table.h>
 #include <haft/threads.h>

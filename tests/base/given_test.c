@@ -1,7 +1,7 @@
 /* White-box: memory that is cut from what the program has given, and the body of a saved table. */
+#include "kit/local/files/saved.h"
 #include "lib/base/given.h"
 #include "lib/base/reservation.h"
-#include "lib/base/saved.h"
 #include "tests/support.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The option huge_pages: what the system is asked for, and that tables work as without it. */
 #include "tests/support.h"
-#include <haft/snapshot.h>
+#include <haft/kit/snapshot.h>
 #include <string.h>
 
 TestSuite(huge_pages, .timeout = SUITE_SECONDS);

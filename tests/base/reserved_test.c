@@ -1,6 +1,6 @@
 /* What tables take before they hold objects: address space, resident memory, and room in dumps. */
 #include "tests/support.h"
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
 #include <sys/resource.h>
 
 TestSuite(reserved, .timeout = SUITE_SECONDS);

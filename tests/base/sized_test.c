@@ -1,11 +1,11 @@
 /* Options of another size: of programs that were compiled with an earlier or a later version. */
 #include "tests/support.h"
-#include <haft/arena.h>
-#include <haft/commands.h>
-#include <haft/export.h>
-#include <haft/packed.h>
+#include <haft/kit/arena.h>
+#include <haft/kit/commands.h>
+#include <haft/kit/export.h>
+#include <haft/kit/packed.h>
+#include <haft/kit/snapshot.h>
 #include <haft/share.h>
-#include <haft/snapshot.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Inside callbacks: what waits, announces, closes or takes a table apart is refused. */
 #include "tests/support.h"
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 #include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/threads.h>

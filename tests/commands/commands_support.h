@@ -7,7 +7,7 @@
 
 #include "tests/base/counted.h"
 #include "tests/support.h"
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 
 struct stage {
     struct shared shared;

@@ -1,7 +1,7 @@
 /* haft::table, its workers and sections. */
 #include "tests/cpp/counted_shared.hpp"
 #include <future>
-#include <haft/arena.h>
+#include <haft/kit/arena.h>
 #include <memory>
 #include <thread>
 #include <vector>

@@ -1,4 +1,4 @@
-/* Statistics in a file: haft/export.h. */
+/* Statistics in a file: haft/kit/export.h. */
 #include "tests/export/exporting.h"
 #include <haft/diagnose.h>
 #include <haft/memory.h>

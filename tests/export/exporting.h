@@ -6,7 +6,7 @@
 #define HAFT_TESTS_EXPORTING_H
 
 #include "tests/support.h"
-#include <haft/export.h>
+#include <haft/kit/export.h>
 #include <jansson.h>
 
 /* Of a test's own, from make_directory() to remove_directory(). */

@@ -1,9 +1,9 @@
 /* Answers in words: why insertions fail. */
 #include "tests/support.h"
 #include <haft/diagnose.h>
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
+#include <haft/kit/side.h>
 #include <haft/pin.h>
-#include <haft/side.h>
 #include <haft/threads.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* White-box.  Fork: what the child may do, for each flavour and clock, with others in the way. */
 #include "concurrent/clock/state.h"
 #include "tests/extra/forking.h"
-#include <haft/commands.h>
 #include <haft/diagnose.h>
+#include <haft/kit/commands.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>

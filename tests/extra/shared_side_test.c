@@ -1,9 +1,9 @@
 /* Sides of a shared table. */
 #include "tests/extra/forking.h"
+#include <haft/kit/side.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
-#include <haft/side.h>
 #include <haft/threads.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Sides of a local table: values under the table's ids, and how they end. */
 #include "tests/support.h"
+#include <haft/kit/side.h>
+#include <haft/kit/snapshot.h>
 #include <haft/share.h>
-#include <haft/side.h>
-#include <haft/snapshot.h>
 #include <stddef.h>
 #include <string.h>
 

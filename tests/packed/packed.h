@@ -6,7 +6,7 @@
 #define HAFT_TESTS_PACKED_H
 
 #include "tests/support.h"
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
 
 /* The body runs twice, with `keep_order`. */
 #define TEST_ON_EACH_ORDER(suite, name)                                                            \

@@ -1,6 +1,6 @@
 /* The packed table: the order of objects. */
 #include "tests/packed/packed.h"
-#include <haft/snapshot.h>
+#include <haft/kit/snapshot.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "tests/base/counted.h"
 #include "tests/slots/spawn.h"
 #include <dlfcn.h>
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
 #include <string.h>
 
 TestSuite(leaks, .timeout = SUITE_SECONDS);

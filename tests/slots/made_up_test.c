@@ -1,5 +1,5 @@
 /* White-box: saved files that are made up, with checksums that are right: what is wrong is told. */
-#include "lib/local/local_image.h"
+#include "kit/local/snapshots/local_image.h"
 #include "tests/slots/saving.h"
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* Options of all kinds of table: defaults, limits, refusals. */
 #include "tests/packed/packed.h"
 #include "tests/support.h"
-#include <haft/arena.h>
-#include <haft/commands.h>
-#include <haft/export.h>
+#include <haft/kit/arena.h>
+#include <haft/kit/commands.h>
+#include <haft/kit/export.h>
 #include <haft/share.h>
 #include <haft/typed.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* First generations drawn by chance. */
 #include "tests/support.h"
-#include <haft/packed.h>
+#include <haft/kit/packed.h>
 #include <haft/share.h>
 
 TestSuite(random_first, .timeout = SUITE_SECONDS);

@@ -6,7 +6,7 @@
 #define HAFT_TESTS_SAVING_H
 
 #include "tests/support.h"
-#include <haft/snapshot.h>
+#include <haft/kit/snapshot.h>
 
 struct bytes {
     unsigned char *at;

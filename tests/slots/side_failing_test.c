@@ -1,6 +1,6 @@
 /* Sides when the system refuses: a clean status, nothing changed, and the side usable. */
 #include "tests/base/faults.h"
-#include <haft/side.h>
+#include <haft/kit/side.h>
 #include <haft/urcu.h>
 
 TestSuite(side_failing, .timeout = SUITE_SECONDS);

@@ -1,8 +1,8 @@
 /* Where objects were allocated and freed: what texts say of it.  Leaks: leaks_test.c. */
 #include "tests/slots/spawn.h"
 #include <haft/diagnose.h>
+#include <haft/kit/packed.h>
 #include <haft/memory.h>
-#include <haft/packed.h>
 #include <haft/share.h>
 #include <haft/table.h>
 #include <haft/threads.h>

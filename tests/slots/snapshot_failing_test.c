@@ -1,8 +1,8 @@
 /* Snapshots, clones and saved tables when the system refuses: a clean status, nothing changed. */
 #include "tests/base/faults.h"
+#include <haft/kit/side.h>
+#include <haft/kit/snapshot.h>
 #include <haft/share.h>
-#include <haft/side.h>
-#include <haft/snapshot.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Snapshots, rewinding and clones, in every kind of table of one thread. */
 #include "tests/support.h"
 #include <haft/diagnose.h>
-#include <haft/side.h>
-#include <haft/snapshot.h>
+#include <haft/kit/side.h>
+#include <haft/kit/snapshot.h>
 #include <string.h>
 
 TestSuite(snapshot, .timeout = SUITE_SECONDS);

@@ -6,7 +6,7 @@
 #define HAFT_TESTS_SPAWN_H
 
 #include "tests/support.h"
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 
 haft_id spawn(struct subject *subject);
 haft_id spawn_reserved(struct subject *subject);

@@ -6,8 +6,8 @@
  *
  * Usage: table_stale [<way>]; without one it lists them
  */
+#include <haft/kit/packed.h>
 #include <haft/local.h>
-#include <haft/packed.h>
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/table.h>

@@ -19,7 +19,7 @@ import plan
 import trials
 
 OBJECTS = plan.ROOT / ".cache" / "mutants" / "objects"
-FOLDERS = ("include", "lib", "concurrent", "stress", "tests", "examples/ck", "examples/screen",
+FOLDERS = ("include", "lib", "concurrent", "kit", "stress", "tests", "examples/ck", "examples/screen",
            "tools/mutants")
 TERMINAL = "examples/screen/terminal.c"  # the explorer's line of progress
 CC = os.environ.get("CC", "gcc")
@@ -98,7 +98,7 @@ def _scheduler():
     return found - {"stress/explorer/hooked.c"} | {EDGES, TERMINAL}
 
 
-LIBRARY = _files("lib/*/*.c") + _files("concurrent/*/*.c")
+LIBRARY = _files("lib/*/*.c") + _files("concurrent/*/*.c") + _files("kit/*/*/*.c")
 PLAIN = ["-std=c11", "-O1", "-Iinclude", "-iquote", "."]
 COMMON = [*PLAIN, "-w", "-g"]
 # For a mutant of a single change: quickly linked, and one that the compiler warns of by default, by

@@ -20,7 +20,7 @@ BUILDING, RUNNING = ("builds.py",), ("switched.c", "switches.py", "trials.py")
 def _common(only=None):
     """A hash of what all programs are made of and how they are run, or of `only` some object files."""
     sources = [path for name in builds.FOLDERS for path in (plan.ROOT / name).rglob("*")
-               if path.suffix == ".h" or (path.suffix == ".c" and name in ("lib", "concurrent")
+               if path.suffix == ".h" or (path.suffix == ".c" and name in ("lib", "concurrent", "kit")
                                           and path.relative_to(plan.ROOT).match(only or "*"))]
     made = hashlib.sha256(subprocess.run([builds.CC, "--version"], capture_output=True,
                                          check=False).stdout)

@@ -120,7 +120,7 @@ def everything():
 
 def sources():
     """{path: text} of the library's files."""
-    paths = (path for folder in ("lib", "concurrent") for path in sorted((ROOT / folder).rglob("*.[ch]")))
+    paths = (path for folder in ("lib", "concurrent", "kit") for path in sorted((ROOT / folder).rglob("*.[ch]")))
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 

@@ -13,10 +13,10 @@
 #ifndef HAFT_DETAIL_LOCAL_HPP
 #define HAFT_DETAIL_LOCAL_HPP
 
-#include <haft/detail/history.hpp>
 #include <haft/detail/owner.hpp>
 #include <haft/detail/typed_local.h>
 #include <haft/diagnose.h>
+#include <haft/kit/detail/history.hpp>
 
 namespace haft
 {
@@ -213,7 +213,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
         return own(copy);
     }
 
-    /* haft/snapshot.h; for objects that are trivially copyable.  snapshot() gives the number. */
+    /* haft/kit/snapshot.h; for trivially copyable objects.  snapshot() gives the number. */
     result<uint64_t> snapshot(history &in) const noexcept
     {
         detail::check_goes_back<T>();

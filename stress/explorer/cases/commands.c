@@ -1,6 +1,6 @@
 /* Commands are applied while another thread frees one of their objects, and a third one looks. */
 #include "stress/explorer/cases/case.h"
-#include <haft/commands.h>
+#include <haft/kit/commands.h>
 
 static haft_commands *commands;
 static haft_worker *worker;

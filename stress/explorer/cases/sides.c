@@ -1,8 +1,8 @@
 /* Values beside objects: set by several threads, read while their slots are used again. */
 #include "stress/explorer/cases/case.h"
 #include "stress/explorer/scheduler.h"
+#include <haft/kit/side.h>
 #include <haft/memory.h>
-#include <haft/side.h>
 #include <haft/threads.h>
 #include <stddef.h>
 
