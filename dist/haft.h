@@ -57,35 +57,36 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h          158  the id: what names an object instead of a pointer
- *     haft/status.h      332  what haft's functions answer
- *     haft/view.h        558  resolving ids: what every table has in common
- *     haft/domain.h     1299  the domain: what decides when a freed slot may be reused
- *     haft/table.h      1659  the handle table that all threads share, and its workers
- *     haft/counted.h    2116  the handle table for any thread: objects are held by counts
- *     haft/local.h      2461  the handle table of one thread: slots with holes, stable addresses
- *     haft/packed.h     2862  the handle table of one thread that keeps its objects dense: no holes
+ *     haft/id.h             159  the id: what names an object instead of a pointer
+ *     haft/status.h         333  what haft's functions answer
+ *     haft/view.h           559  resolving ids: what every table has in common
+ *     haft/domain.h        1300  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1660  the handle table that all threads share, and its workers
+ *     haft/counted.h       2117  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2462  the handle table of one thread: slots with holes, stable addresses
+ *     haft/kit/packed.h    2863  the handle table of one thread that keeps its objects dense: no
+ *                                holes
  *   then
- *     haft/scan.h       3207  visiting the live objects of a shared table
- *     haft/pin.h        3323  holding on to an object beyond a read section
- *     haft/share.h      3375  hand a local table over to all threads, and back
- *     haft/side.h       3458  side tables: values of another type under the ids of a table
- *     haft/snapshot.h   3701  the whole state of a haft_local or haft_packed: kept and gone back
- *                             to, copied, saved and loaded
- *     haft/memory.h     3921  a table's memory: made ready beforehand, released to the system,
- *                             provided by the program, or in huge pages
- *     haft/threads.h    4070  threads that the program did not start, or that seldom use a table: a
- *                             worker for each thread that asks, and inserting and freeing without
- *                             one
- *     haft/diagnose.h    905  what is wrong with an id or a table, for programs and for people
- *     haft/commands.h   4581  creations and destructions recorded by jobs, carried out at the frame
- *                             boundary
- *     haft/arena.h      4270  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h      5843  tables for one C type: ids that cannot be mixed up, pointers without
- *                             casts, and slots whose size the compiler knows
- *     haft/export.h     6051  statistics of all open tables in a file, for haft-top and other
- *                             programs
- *     haft/clock.h       813  a grace period that the program brings: a foreign clock
+ *     haft/scan.h          3208  visiting the live objects of a shared table
+ *     haft/pin.h           3324  holding on to an object beyond a read section
+ *     haft/share.h         3376  hand a local table over to all threads, and back
+ *     haft/kit/side.h      3459  side tables: values of another type under the ids of a table
+ *     haft/kit/snapshot.h  3702  the whole state of a haft_local or haft_packed: kept and gone back
+ *                                to, copied, saved and loaded
+ *     haft/memory.h        3922  a table's memory: made ready beforehand, released to the system,
+ *                                provided by the program, or in huge pages
+ *     haft/threads.h       4071  threads that the program did not start, or that seldom use a
+ *                                table: a worker for each thread that asks, and inserting and
+ *                                freeing without one
+ *     haft/diagnose.h       906  what is wrong with an id or a table, for programs and for people
+ *     haft/kit/commands.h  4582  creations and destructions recorded by jobs, carried out at the
+ *                                frame boundary
+ *     haft/kit/arena.h     4271  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h         5846  tables for one C type: ids that cannot be mixed up, pointers
+ *                                without casts, and slots whose size the compiler knows
+ *     haft/kit/export.h    6054  statistics of all open tables in a file, for haft-top and other
+ *                                programs
+ *     haft/clock.h          814  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -921,7 +922,7 @@ typedef struct haft_foreign_clock {
  * Cost      O(1).
  */
 
-/* See haft/table.h, haft/local.h and haft/packed.h. */
+/* See haft/table.h, haft/local.h and haft/kit/packed.h. */
 typedef struct haft_table haft_table;
 typedef struct haft_worker haft_worker;
 typedef struct haft_local haft_local;
@@ -992,7 +993,7 @@ HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id 
 }
 
 /*
- * haft_local_require - the same for a local table (for a packed one: haft/packed.h).
+ * haft_local_require - the same for a local table (for a packed one: haft/kit/packed.h).
  *
  * Threads   as haft_resolve() of a local table.
  * Progress  wait-free except for on_bad_access.
@@ -1018,7 +1019,7 @@ HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, ha
  * Functions have names in the texts where the program keeps them (-rdynamic); else
  * `addr2line -e PROGRAM OFFSET` finds file and line.
  *
- * An object that a command set creates (haft/commands.h) was allocated where its recorder was
+ * An object that a command set creates (haft/kit/commands.h) was allocated where its recorder was
  * opened, one that it destroys freed where the set was applied.
  */
 
@@ -1828,7 +1829,7 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
  *           HAFT_FORKED;
  *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
- *                              object is pinned, a side open (haft/side.h), or on_reclaim has
+ *                              object is pinned, a side open (haft/kit/side.h), or on_reclaim has
  *                              opened a worker that is not implicit: then it has run for all freed
  *                              objects that are not pinned
  *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open, and none
@@ -2487,9 +2488,9 @@ typedef enum haft_local_reuse {
 
 /*
  * Runs once for each live object that haft_local_free(), haft_local_clear() or haft_local_close()
- * ends; not for objects that a rewind or a load replaces (haft/snapshot.h), nor for reservations.
- * `id` is stale already; the object's bytes stay until this returns, and its slot holds no other
- * object before.
+ * ends; not for objects that a rewind or a load replaces (haft/kit/snapshot.h), nor for
+ * reservations.  `id` is stale already; the object's bytes stay until this returns, and its slot
+ * holds no other object before.
  *
  * It does not run within itself.  An object that it frees, or clears, is stale at once, but its own
  * on_destroy runs after this one has returned, and before the outermost call on the table does; in
@@ -2596,7 +2597,7 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index; then of
  * those whose reservations on_destroy has published meanwhile.  The caller has closed its sides
- * (haft/side.h); debug builds assert it.  Where on_destroy looks at a side: haft_local_clear(),
+ * (haft/kit/side.h); debug builds assert it.  Where on_destroy looks at a side: haft_local_clear(),
  * haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy frees objects of
  * each other are all cleared before the first is closed.
  *
@@ -2859,7 +2860,7 @@ void haft_local_load_begin(haft_local *local);
 void haft_local_load_end(haft_local *local);
 
 /*
- * haft/packed.h - the handle table of one thread that keeps its objects dense: no holes.
+ * haft/kit/packed.h - the handle table of one thread that keeps its objects dense: no holes.
  *
  * All objects stand in one array, in positions 0 to count - 1, so that walking them is a plain loop
  * over an array; ids lead there through a small slot each:
@@ -2901,7 +2902,7 @@ void haft_local_load_end(haft_local *local);
 /*
  * on_destroy: called once for each object that haft_packed_free(), haft_packed_refresh(),
  * haft_packed_clear() or haft_packed_close() ends; not for objects that a rewind or a load replaces
- * (haft/snapshot.h).  `object` may be read and written until it returns; `id` is the id it had,
+ * (haft/kit/snapshot.h).  `object` may be read and written until it returns; `id` is the id it had,
  * which is no longer live.
  */
 typedef void haft_packed_destroy(void *object, haft_id id, void *arg);
@@ -3410,7 +3411,7 @@ typedef struct haft_share_options {
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
  *           has changed:
  *             HAFT_IN_USE      objects are reserved and not published, a callback of the local
- *                              table runs, or a side is open (haft/side.h)
+ *                              table runs, or a side is open (haft/kit/side.h)
  *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
  *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_WAITING_BYTES   the option of that name
@@ -3455,7 +3456,7 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 haft_status haft_unshare(haft_table *table, haft_local **local);
 
 /*
- * haft/side.h - side tables: values of another type under the ids of a table.
+ * haft/kit/side.h - side tables: values of another type under the ids of a table.
  *
  * A side has an entry for each slot of its table: an id, and a value.  A value is found under the
  * id that it was set for, and under no other one, so a slot's next object does not inherit it.  The
@@ -3499,7 +3500,7 @@ typedef struct haft_side haft_side;
 
 /*
  * Runs once for each value that ends: when it is removed or swept, when one is set for a later
- * object of its slot, when the table is rewound or loaded (haft/snapshot.h), and when the side
+ * object of its slot, when the table is rewound or loaded (haft/kit/snapshot.h), and when the side
  * closes.  `id` is the one that it was set for; its object may have been freed long ago.
  *
  * It may call all functions of the table and its sides, but close neither; while the table is
@@ -3689,8 +3690,8 @@ uint64_t haft_side_sweep(haft_side *side);
  * sides alone.  So do haft_local_clear() and restoring ids one by one (haft_local_restore), which
  * issue no id twice.  In haft_local_load(), where ids are issued again, values end before.
  *
- * Snapshots of a haft_local (haft/snapshot.h) have the values of its sides without on_end, and a
- * rewind brings these back, at the same places.  Where values shall end in a rewind instead, as
+ * Snapshots of a haft_local (haft/kit/snapshot.h) have the values of its sides without on_end, and
+ * a rewind brings these back, at the same places.  Where values shall end in a rewind instead, as
  * those that a program computes again, the side has an on_end, which may do nothing.
  *
  * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
@@ -3698,8 +3699,8 @@ uint64_t haft_side_sweep(haft_side *side);
  */
 
 /*
- * haft/snapshot.h - the whole state of a haft_local or haft_packed: kept and gone back to, copied,
- * saved and loaded.
+ * haft/kit/snapshot.h - the whole state of a haft_local or haft_packed: kept and gone back to,
+ * copied, saved and loaded.
  *
  *   haft_local_snapshot(), _rewind()   states of the last frames, in memory: rollback, undo
  *   haft_local_clone()                 a second table
@@ -3714,10 +3715,10 @@ uint64_t haft_side_sweep(haft_side *side);
  * Data that on_destroy changes outside the table is no part of the state: it runs again for objects
  * that are freed again.
  *
- * Sides of a haft_local (haft/side.h).  A side without on_end is part of each snapshot: a rewind
- * makes its values what they were then, and ends all in a side that was opened later.  Values of a
- * side with on_end are no part of the state: a rewind ends them all first.  A load ends the values
- * of all sides.  A clone has no sides, a file no values.
+ * Sides of a haft_local (haft/kit/side.h).  A side without on_end is part of each snapshot: a
+ * rewind makes its values what they were then, and ends all in a side that was opened later.
+ * Values of a side with on_end are no part of the state: a rewind ends them all first.  A load ends
+ * the values of all sides.  A clone has no sides, a file no values.
  *
  * Ids.  After a rewind or a load the table issues the same ids again.  An id that was issued later
  * than the snapshot, and is kept outside the state that goes back with it, may name another object
@@ -4016,13 +4017,13 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  *   trim       releases nothing
  *
  * These do allocate: haft_worker_current(), haft_share(), sides, histories, clones, loading, and
- * saving with `convert` (haft/side.h, haft/snapshot.h), command sets and their recorders
- * (haft/commands.h), exports, the report of leaks at closing (for the C library's sort), and debug
- * builds at closing, for the census; the last two do without where they get no memory.
+ * saving with `convert` (haft/kit/side.h, haft/kit/snapshot.h), command sets and their recorders
+ * (haft/kit/commands.h), exports, the report of leaks at closing (for the C library's sort), and
+ * debug builds at closing, for the census; the last two do without where they get no memory.
  */
 
 /*
- * An allocator of the program's own (haft_allocator of haft/arena.h) serves a haft_local, a
+ * An allocator of the program's own (haft_allocator of haft/kit/arena.h) serves a haft_local, a
  * haft_packed, a haft_table, a haft_domain or a haft_history that has it in its options, and all
  * that is opened for these: clones, sides, workers, and memory that loading and saving need until
  * they return.  The struct is copied, and its context must last until all of these are closed;
@@ -4186,9 +4187,9 @@ void haft_abort_unregistered(haft_table *table, haft_id id);
  *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
  *   - the forking thread's workers go on; it opens and closes workers, tables and domains as
  *     before, and may start threads that do;
- *   - command sets (haft/commands.h) of a domain with the frame clock go on as well, with what has
- *     been recorded: they are the forking thread's, whichever thread used them last.  But one that
- *     another thread was opening or closing, or that it had a call with or with one of its
+ *   - command sets (haft/kit/commands.h) of a domain with the frame clock go on as well, with what
+ *     has been recorded: they are the forking thread's, whichever thread used them last.  But one
+ *     that another thread was opening or closing, or that it had a call with or with one of its
  *     recorders, is half changed: the child leaves it alone.  Its worker may stay open, and then
  *     its table cannot be closed;
  *   - the other workers of the other threads are closed.  Every slot that is neither live,
@@ -4216,8 +4217,8 @@ void haft_abort_unregistered(haft_table *table, haft_id id);
  *
  *   Nothing waits for a thread that is gone, so nothing hangs, nor does closing.
  *
- * Either way the export (haft/export.h) is the parent's.  The child may open its own, and domains
- * and tables, and close these.
+ * Either way the export (haft/kit/export.h) is the parent's.  The child may open its own, and
+ * domains and tables, and close these.
  *
  * A domain that the child opens has the workers or the frame clock, or a foreign clock that can
  * wait in the child: one whose after_fork() has answered true, or that no other thread of the
@@ -4267,8 +4268,8 @@ void haft_after_fork_parent(void);
 void haft_after_fork_child(void);
 
 /*
- * haft/arena.h - memory that is freed all at once: a frame's, a request's, a job's; and allocators,
- * of which an arena is one.
+ * haft/kit/arena.h - memory that is freed all at once: a frame's, a request's, a job's; and
+ * allocators, of which an arena is one.
  *
  *   haft_arena *arena;
  *   haft_arena_open(&(haft_arena_options){.block_size = 65536}, &arena);
@@ -4578,7 +4579,8 @@ haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
 haft_allocator haft_arena_allocator(haft_arena *arena);
 
 /*
- * haft/commands.h - creations and destructions recorded by jobs, carried out at the frame boundary.
+ * haft/kit/commands.h - creations and destructions recorded by jobs, carried out at the frame
+ * boundary.
  *
  *   haft_commands_open(table, &options, &commands);             once
  *
@@ -5292,146 +5294,6 @@ HAFT_ONLY_INLINE haft_status haft_local_fits(const haft_local *local, haft_type 
     }
 
 /*
- * haft/detail/typed_packed.h - haft_packed for one C type; haft/typed.h says what typed tables are.
- */
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/*
- * haft_packed_open_typed - haft_packed_open() with size and alignment of the type, for what is 0 in
- * `options`.
- *
- * Returns   as haft_packed_open() and haft_type_complete().
- * Threads   as haft_packed_open().
- * Progress  blocking (mmap, malloc).
- * Cost      as haft_packed_open().
- */
-HAFT_ONLY_INLINE haft_status haft_packed_open_typed(haft_type type,
-                                                    const haft_packed_options *options,
-                                                    haft_packed **packed)
-{
-    haft_packed_options full;
-
-    memset(&full, 0, sizeof full);
-    if (options != NULL) {
-        full = *options;
-    }
-    bool pins = false;
-    const haft_status status =
-        haft_type_complete(type, &full.object_size, &full.object_alignment, &pins);
-
-    return status == HAFT_OK ? haft_packed_open(&full, packed) : status;
-}
-
-/*
- * haft_type_fits_packed - whether a packed table has objects of the type, by size and alignment.
- *
- * Returns   HAFT_OK or HAFT_WRONG_TYPE.
- */
-haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
-
-#ifdef __cplusplus
-}
-#endif
-
-#define HAFT_TYPED_PACKED_FUNCTIONS(name)                                                          \
-    struct name##_packed_comparer {                                                                \
-        int (*compare)(const name##_object *a, const name##_object *b, void *arg);                 \
-        void *arg;                                                                                 \
-    };                                                                                             \
-                                                                                                   \
-    HAFT_TYPED_FUNCTION haft_dense_view name##_dense_view_untyped(name##_dense_view view)          \
-    {                                                                                              \
-        haft_dense_view untyped = {view.slot, view.mask,                                           \
-                                   HAFT_CAST(char *, HAFT_CAST(void *, view.objects)),             \
-                                   sizeof(name##_object)};                                         \
-        return untyped;                                                                            \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_adopt(haft_packed *packed, name##_packed *typed) \
-    {                                                                                              \
-        const haft_dense_view view = haft_packed_view(packed);                                     \
-        const haft_status status = haft_type_fits_packed(name##_type(), view);                     \
-        if (status == HAFT_OK) {                                                                   \
-            typed->packed = packed;                                                                \
-            typed->view.slot = view.slot;                                                          \
-            typed->view.mask = view.mask;                                                          \
-            typed->view.objects = HAFT_CAST(name##_object *, HAFT_CAST(void *, view.objects));     \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_open(const haft_packed_options *options,         \
-                                                       name##_packed *typed)                       \
-    {                                                                                              \
-        haft_packed *packed;                                                                       \
-        const haft_status status = haft_packed_open_typed(name##_type(), options, &packed);        \
-        return status == HAFT_OK ? name##_packed_adopt(packed, typed) : status;                    \
-    }                                                                                              \
-    HAFT_TYPED_DO(name##_packed_close, (name##_packed packed), haft_packed_close(packed.packed))   \
-    HAFT_TYPED_CALL(                                                                               \
-        name##_object *, name##_packed_resolve, (name##_dense_view view, name##_id id),            \
-        HAFT_CAST(name##_object *, haft_packed_resolve(name##_dense_view_untyped(view), id.id)))   \
-    HAFT_TYPED_CALL(bool, name##_packed_is_live, (name##_dense_view view, name##_id id),           \
-                    haft_packed_is_live(name##_dense_view_untyped(view), id.id))                   \
-    HAFT_TYPED_CALL(haft_status, name##_packed_diagnose, (name##_packed packed, name##_id id),     \
-                    haft_packed_diagnose(packed.packed, id.id))                                    \
-    HAFT_TYPED_CALL(haft_status, name##_packed_id_at,                                              \
-                    (name##_packed packed, uint64_t index, name##_id * id),                        \
-                    haft_packed_id_at(packed.packed, index, &id->id))                              \
-    HAFT_TYPED_CALL(haft_packed_life, name##_packed_state, (name##_packed packed, name##_id id),   \
-                    haft_packed_state(packed.packed, id.id))                                       \
-    HAFT_TYPED_CALL(haft_status, name##_packed_position,                                           \
-                    (name##_packed packed, name##_id id, uint64_t * position),                     \
-                    haft_packed_position(packed.packed, id.id, position))                          \
-    HAFT_TYPED_CALL(name##_object *, name##_packed_require, (name##_packed packed, name##_id id),  \
-                    HAFT_CAST(name##_object *,                                                     \
-                              haft_packed_require(packed.packed,                                   \
-                                                  name##_dense_view_untyped(packed.view), id.id))) \
-    HAFT_TYPED_CALL(name##_object *, name##_packed_objects, (name##_packed packed),                \
-                    packed.view.objects)                                                           \
-    HAFT_TYPED_CALL(                                                                               \
-        const name##_id *, name##_packed_ids, (name##_packed packed),                              \
-        HAFT_CAST(const name##_id *, HAFT_CAST(const void *, haft_packed_ids(packed.packed))))     \
-    HAFT_TYPED_CALL(name##_id, name##_packed_id_in, (name##_packed packed, uint64_t position),     \
-                    name##_id_of(haft_packed_id_in(packed.packed, position)))                      \
-    HAFT_TYPED_CALL(haft_status, name##_packed_insert,                                             \
-                    (name##_packed packed, const name##_object *object, name##_id *id),            \
-                    haft_packed_insert(packed.packed, object, &id->id))                            \
-    HAFT_TYPED_CALL(haft_status, name##_packed_free, (name##_packed packed, name##_id id),         \
-                    haft_packed_free(packed.packed, id.id))                                        \
-    HAFT_TYPED_CALL(haft_status, name##_packed_kill, (name##_packed packed, name##_id id),         \
-                    haft_packed_kill(packed.packed, id.id))                                        \
-    HAFT_TYPED_FUNCTION int name##_packed_compare_untyped(const void *a, const void *b, void *arg) \
-    {                                                                                              \
-        const struct name##_packed_comparer *comparer =                                            \
-            HAFT_CAST(const struct name##_packed_comparer *, arg);                                 \
-        return comparer->compare(HAFT_CAST(const name##_object *, a),                              \
-                                 HAFT_CAST(const name##_object *, b), comparer->arg);              \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_sort_n(                                          \
-        name##_packed packed, uint64_t n,                                                          \
-        int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
-    {                                                                                              \
-        struct name##_packed_comparer comparer = {compare, arg};                                   \
-        return haft_packed_sort_n(packed.packed, n, name##_packed_compare_untyped, &comparer);     \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_packed_sort(                                            \
-        name##_packed packed,                                                                      \
-        int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
-    {                                                                                              \
-        return name##_packed_sort_n(packed, UINT64_MAX, compare, arg);                             \
-    }                                                                                              \
-    HAFT_TYPED_CALL(haft_status, name##_packed_sort_as,                                            \
-                    (name##_packed packed, const name##_id *ids, uint64_t count),                  \
-                    haft_packed_sort_as(packed.packed,                                             \
-                                        HAFT_CAST(const haft_id *, HAFT_CAST(const void *, ids)),  \
-                                        count))                                                    \
-    HAFT_TYPED_CALL(haft_status, name##_packed_swap,                                               \
-                    (name##_packed packed, name##_id a, name##_id b),                              \
-                    haft_packed_swap(packed.packed, a.id, b.id))
-
-/*
  * haft/detail/table_front.h - insertion and free in place: the common way of haft_table, without a
  * call.
  *
@@ -5840,6 +5702,147 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
     }
 
 /*
+ * haft/kit/detail/typed_packed.h - haft_packed for one C type; haft/typed.h says what typed tables
+ * are.
+ */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * haft_packed_open_typed - haft_packed_open() with size and alignment of the type, for what is 0 in
+ * `options`.
+ *
+ * Returns   as haft_packed_open() and haft_type_complete().
+ * Threads   as haft_packed_open().
+ * Progress  blocking (mmap, malloc).
+ * Cost      as haft_packed_open().
+ */
+HAFT_ONLY_INLINE haft_status haft_packed_open_typed(haft_type type,
+                                                    const haft_packed_options *options,
+                                                    haft_packed **packed)
+{
+    haft_packed_options full;
+
+    memset(&full, 0, sizeof full);
+    if (options != NULL) {
+        full = *options;
+    }
+    bool pins = false;
+    const haft_status status =
+        haft_type_complete(type, &full.object_size, &full.object_alignment, &pins);
+
+    return status == HAFT_OK ? haft_packed_open(&full, packed) : status;
+}
+
+/*
+ * haft_type_fits_packed - whether a packed table has objects of the type, by size and alignment.
+ *
+ * Returns   HAFT_OK or HAFT_WRONG_TYPE.
+ */
+haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define HAFT_TYPED_PACKED_FUNCTIONS(name)                                                          \
+    struct name##_packed_comparer {                                                                \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg);                 \
+        void *arg;                                                                                 \
+    };                                                                                             \
+                                                                                                   \
+    HAFT_TYPED_FUNCTION haft_dense_view name##_dense_view_untyped(name##_dense_view view)          \
+    {                                                                                              \
+        haft_dense_view untyped = {view.slot, view.mask,                                           \
+                                   HAFT_CAST(char *, HAFT_CAST(void *, view.objects)),             \
+                                   sizeof(name##_object)};                                         \
+        return untyped;                                                                            \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_adopt(haft_packed *packed, name##_packed *typed) \
+    {                                                                                              \
+        const haft_dense_view view = haft_packed_view(packed);                                     \
+        const haft_status status = haft_type_fits_packed(name##_type(), view);                     \
+        if (status == HAFT_OK) {                                                                   \
+            typed->packed = packed;                                                                \
+            typed->view.slot = view.slot;                                                          \
+            typed->view.mask = view.mask;                                                          \
+            typed->view.objects = HAFT_CAST(name##_object *, HAFT_CAST(void *, view.objects));     \
+        }                                                                                          \
+        return status;                                                                             \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_open(const haft_packed_options *options,         \
+                                                       name##_packed *typed)                       \
+    {                                                                                              \
+        haft_packed *packed;                                                                       \
+        const haft_status status = haft_packed_open_typed(name##_type(), options, &packed);        \
+        return status == HAFT_OK ? name##_packed_adopt(packed, typed) : status;                    \
+    }                                                                                              \
+    HAFT_TYPED_DO(name##_packed_close, (name##_packed packed), haft_packed_close(packed.packed))   \
+    HAFT_TYPED_CALL(                                                                               \
+        name##_object *, name##_packed_resolve, (name##_dense_view view, name##_id id),            \
+        HAFT_CAST(name##_object *, haft_packed_resolve(name##_dense_view_untyped(view), id.id)))   \
+    HAFT_TYPED_CALL(bool, name##_packed_is_live, (name##_dense_view view, name##_id id),           \
+                    haft_packed_is_live(name##_dense_view_untyped(view), id.id))                   \
+    HAFT_TYPED_CALL(haft_status, name##_packed_diagnose, (name##_packed packed, name##_id id),     \
+                    haft_packed_diagnose(packed.packed, id.id))                                    \
+    HAFT_TYPED_CALL(haft_status, name##_packed_id_at,                                              \
+                    (name##_packed packed, uint64_t index, name##_id * id),                        \
+                    haft_packed_id_at(packed.packed, index, &id->id))                              \
+    HAFT_TYPED_CALL(haft_packed_life, name##_packed_state, (name##_packed packed, name##_id id),   \
+                    haft_packed_state(packed.packed, id.id))                                       \
+    HAFT_TYPED_CALL(haft_status, name##_packed_position,                                           \
+                    (name##_packed packed, name##_id id, uint64_t * position),                     \
+                    haft_packed_position(packed.packed, id.id, position))                          \
+    HAFT_TYPED_CALL(name##_object *, name##_packed_require, (name##_packed packed, name##_id id),  \
+                    HAFT_CAST(name##_object *,                                                     \
+                              haft_packed_require(packed.packed,                                   \
+                                                  name##_dense_view_untyped(packed.view), id.id))) \
+    HAFT_TYPED_CALL(name##_object *, name##_packed_objects, (name##_packed packed),                \
+                    packed.view.objects)                                                           \
+    HAFT_TYPED_CALL(                                                                               \
+        const name##_id *, name##_packed_ids, (name##_packed packed),                              \
+        HAFT_CAST(const name##_id *, HAFT_CAST(const void *, haft_packed_ids(packed.packed))))     \
+    HAFT_TYPED_CALL(name##_id, name##_packed_id_in, (name##_packed packed, uint64_t position),     \
+                    name##_id_of(haft_packed_id_in(packed.packed, position)))                      \
+    HAFT_TYPED_CALL(haft_status, name##_packed_insert,                                             \
+                    (name##_packed packed, const name##_object *object, name##_id *id),            \
+                    haft_packed_insert(packed.packed, object, &id->id))                            \
+    HAFT_TYPED_CALL(haft_status, name##_packed_free, (name##_packed packed, name##_id id),         \
+                    haft_packed_free(packed.packed, id.id))                                        \
+    HAFT_TYPED_CALL(haft_status, name##_packed_kill, (name##_packed packed, name##_id id),         \
+                    haft_packed_kill(packed.packed, id.id))                                        \
+    HAFT_TYPED_FUNCTION int name##_packed_compare_untyped(const void *a, const void *b, void *arg) \
+    {                                                                                              \
+        const struct name##_packed_comparer *comparer =                                            \
+            HAFT_CAST(const struct name##_packed_comparer *, arg);                                 \
+        return comparer->compare(HAFT_CAST(const name##_object *, a),                              \
+                                 HAFT_CAST(const name##_object *, b), comparer->arg);              \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_sort_n(                                          \
+        name##_packed packed, uint64_t n,                                                          \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
+    {                                                                                              \
+        struct name##_packed_comparer comparer = {compare, arg};                                   \
+        return haft_packed_sort_n(packed.packed, n, name##_packed_compare_untyped, &comparer);     \
+    }                                                                                              \
+    HAFT_TYPED_FUNCTION haft_status name##_packed_sort(                                            \
+        name##_packed packed,                                                                      \
+        int (*compare)(const name##_object *a, const name##_object *b, void *arg), void *arg)      \
+    {                                                                                              \
+        return name##_packed_sort_n(packed, UINT64_MAX, compare, arg);                             \
+    }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_packed_sort_as,                                            \
+                    (name##_packed packed, const name##_id *ids, uint64_t count),                  \
+                    haft_packed_sort_as(packed.packed,                                             \
+                                        HAFT_CAST(const haft_id *, HAFT_CAST(const void *, ids)),  \
+                                        count))                                                    \
+    HAFT_TYPED_CALL(haft_status, name##_packed_swap,                                               \
+                    (name##_packed packed, name##_id a, name##_id b),                              \
+                    haft_packed_swap(packed.packed, a.id, b.id))
+
+/*
  * haft/typed.h - tables for one C type: ids that cannot be mixed up, pointers without casts, and
  * slots whose size the compiler knows.
  *
@@ -6048,7 +6051,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
     struct name##_counted
 
 /*
- * haft/export.h - statistics of all open tables in a file, for haft-top and other programs.
+ * haft/kit/export.h - statistics of all open tables in a file, for haft-top and other programs.
  *
  * Off until a program opens an export.  A thread of the export then writes the file anew every
  * interval; tables and workers know nothing of it and pay nothing.
