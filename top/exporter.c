@@ -5,6 +5,7 @@
  * Usage: exporter DIRECTORY [die|again]      die: ends without closing the export
  *                                            again: closes and opens it until stdin ends
  */
+#include <haft/counted.h>
 #include <haft/domain.h>
 #include <haft/kit/export.h>
 #include <haft/table.h>
@@ -13,11 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHIPS = 1500, SUNK = 500, TWICE = 7 };
+enum { SHIPS = 1500, SUNK = 500, TWICE = 7, SESSIONS = 1200, HELD = 30, ENDED = 4 };
 
 static haft_domain *domain;
 static haft_table *ships, *empty;
 static haft_worker *worker;
+static haft_counted *sessions, *twin; /* of one name */
 
 static bool open_tables(void)
 {
@@ -47,6 +49,30 @@ static bool make_traffic(void)
         right = right && haft_free(worker, ids[i]) == HAFT_STALE;
     }
     return right;
+}
+
+static bool open_counted(void)
+{
+    const haft_counted_options options = {
+        .name = "sess\"ions", .capacity = 4000, .object_size = 40};
+
+    return haft_counted_open(&options, &sessions) == HAFT_OK &&
+           haft_counted_open(&options, &twin) == HAFT_OK;
+}
+
+/* Of the sessions some are held, and of these some are freed. */
+static bool make_counted_traffic(void)
+{
+    haft_id id;
+
+    for (int i = 0; i < SESSIONS; i++) {
+        if (haft_counted_insert(sessions, NULL, &id) != HAFT_OK ||
+            (i < HELD && haft_counted_acquire(sessions, id) == NULL) ||
+            (i < ENDED && haft_counted_free(sessions, id) != HAFT_OK)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static haft_export *open_export(const char *directory)
@@ -80,7 +106,8 @@ int main(int argc, char **argv)
     const bool is_restless = argc == 3 && strcmp(argv[2], "again") == 0;
     haft_export *opened;
 
-    if (argc < 2 || !open_tables() || !make_traffic() || (opened = open_export(argv[1])) == NULL) {
+    if (argc < 2 || !open_tables() || !make_traffic() || !open_counted() ||
+        !make_counted_traffic() || (opened = open_export(argv[1])) == NULL) {
         return 1;
     }
     puts(haft_export_path(opened));
@@ -94,6 +121,8 @@ int main(int argc, char **argv)
     while (getchar() != EOF) {
     }
     haft_export_close(opened);
+    haft_counted_abandon(sessions);
+    haft_counted_abandon(twin);
     return haft_worker_close(worker) || haft_table_close(empty) || haft_table_close(ships) ||
            haft_domain_close(domain);
 }

@@ -13,6 +13,8 @@ const char page_legend[] =
     "  periods     grace periods that have passed; longest: of these\n"
     "  backlog     batches of up to 128 freed slots that wait for a grace period\n"
     "  stalls      grace periods noticed to last longer than the domain's stall_ns\n"
+    "  held        live objects of a counted table that have holders\n"
+    "  ended       freed, and still held or being destroyed\n"
     "  +2          two columns have no room: widen the terminal, or let a pager show\n"
     "              all (haft-top --once DIRECTORY | less -S)\n";
 
@@ -51,6 +53,15 @@ void page_init(struct page *page)
                                 {.title = "longest", .rank = 3},
                                 {.title = "backlog"},
                                 {.title = "stalls", .rank = 1}}},
+        .counted = {.count = 8,
+                    .columns = {{.title = "counted", .is_left = true},
+                                {.title = "live"},
+                                {.title = "fill", .rank = 1},
+                                {.title = "held", .rank = 3},
+                                {.title = "ended", .rank = 2},
+                                {.title = "reserved", .rank = 5},
+                                {.title = "slots used", .rank = 4},
+                                {.title = "bytes", .rank = 6}}},
     };
 }
 
@@ -77,20 +88,25 @@ static char *name_cell(const char *name)
     return shown;
 }
 
+static char *fill_cell(uint64_t live, uint64_t capacity)
+{
+    const double fill = capacity != 0 ? 100.0 * (double)live / (double)capacity : 0;
+
+    return g_strdup_printf("%.1f%%", fill);
+}
+
 static char **table_cells(const struct snapshot *snapshot, const struct table *table)
 {
     static const struct table none;
     const struct table *before =
         snapshot->before != NULL ? snapshot_table(snapshot->before, table->number) : NULL;
-    const double fill =
-        table->capacity != 0 ? 100.0 * (double)table->live / (double)table->capacity : 0;
     char **cells = g_new0(char *, MOST_COLUMNS + 1);
     char **cell = cells;
 
     before = before != NULL ? before : &none; /* opened since */
     *cell++ = name_cell(table->name);
     *cell++ = g_strdup(grouped(table->live));
-    *cell++ = g_strdup_printf("%.1f%%", fill);
+    *cell++ = fill_cell(table->live, table->capacity);
     *cell++ = g_strdup(rate(snapshot, table->created, before->created));
     *cell++ = g_strdup(rate(snapshot, table->freed, before->freed));
     *cell++ = g_strdup(grouped(table->high_water));
@@ -115,6 +131,22 @@ static char **domain_cells(const struct snapshot *snapshot, const struct domain 
     *cell++ = g_strdup(duration(domain->longest_grace_period_ns));
     *cell++ = g_strdup(grouped(domain->backlog));
     *cell++ = g_strdup(grouped(domain->stalls));
+    return cells;
+}
+
+static char **counted_cells(const struct counted *counted)
+{
+    char **cells = g_new0(char *, MOST_COLUMNS + 1);
+    char **cell = cells;
+
+    *cell++ = name_cell(counted->name);
+    *cell++ = g_strdup(grouped(counted->live));
+    *cell++ = fill_cell(counted->live, counted->capacity);
+    *cell++ = g_strdup(grouped(counted->held));
+    *cell++ = g_strdup(grouped(counted->ended));
+    *cell++ = g_strdup(grouped(counted->reserved));
+    *cell++ = g_strdup(grouped(counted->high_water));
+    *cell++ = g_strdup(grouped(counted->bytes));
     return cells;
 }
 
@@ -156,6 +188,17 @@ static void each_domain(GString *out, struct grid *grid, const struct snapshot *
     }
 }
 
+static void each_counted(GString *out, struct grid *grid, const struct snapshot *snapshot,
+                         handle_row *handle)
+{
+    for (guint i = 0; i < snapshot->counted->len; i++) {
+        char **cells = counted_cells(&g_array_index(snapshot->counted, struct counted, i));
+
+        handle(out, grid, cells);
+        g_strfreev(cells);
+    }
+}
+
 static void put_process(GString *out, struct page *page, const struct snapshot *snapshot)
 {
     const uint64_t age = snapshot_age_ns(snapshot);
@@ -174,6 +217,10 @@ static void put_process(GString *out, struct page *page, const struct snapshot *
         grid_put_titles(out, &page->domains);
         each_domain(out, &page->domains, snapshot, put);
     }
+    if (snapshot->counted->len != 0) {
+        grid_put_titles(out, &page->counted);
+        each_counted(out, &page->counted, snapshot, put);
+    }
     g_free(program);
 }
 
@@ -184,9 +231,11 @@ static void fit(struct page *page, const struct finding *finding, unsigned width
 
         each_table(NULL, &page->tables, snapshot, measure);
         each_domain(NULL, &page->domains, snapshot, measure);
+        each_counted(NULL, &page->counted, snapshot, measure);
     }
     grid_fit(&page->tables, width);
     grid_fit(&page->domains, width);
+    grid_fit(&page->counted, width);
 }
 
 static void put_names_left_out(GString *out, const struct grid *grid, bool *is_first)
@@ -202,13 +251,16 @@ static void put_names_left_out(GString *out, const struct grid *grid, bool *is_f
 /* The names of the columns that are left out, and how to see them. */
 static void put_left_out(GString *out, const struct page *page)
 {
-    const unsigned whole = MAX(grid_whole_width(&page->tables), grid_whole_width(&page->domains));
+    const unsigned whole =
+        MAX(MAX(grid_whole_width(&page->tables), grid_whole_width(&page->domains)),
+            grid_whole_width(&page->counted));
     bool is_first = true;
 
-    if (page->tables.left_out + page->domains.left_out != 0) {
+    if (page->tables.left_out + page->domains.left_out + page->counted.left_out != 0) {
         g_string_append(out, "+ left out:");
         put_names_left_out(out, &page->tables, &is_first);
         put_names_left_out(out, &page->domains, &is_first);
+        put_names_left_out(out, &page->counted, &is_first);
         g_string_append_printf(out,
                                "\n+ to see all: a terminal of %u columns, or"
                                " haft-top --once DIRECTORY | less -S\n",

@@ -1,6 +1,6 @@
 /*
- * page.h - a finding for people: one line for each table and each domain, no wider than the
- * terminal.
+ * page.h - a finding for people: one line for each table, domain and counted table, no wider than
+ * the terminal.
  */
 #ifndef TOP_PAGE_H
 #define TOP_PAGE_H
@@ -11,6 +11,7 @@
 struct page {
     struct grid tables;
     struct grid domains;
+    struct grid counted;
 };
 
 /* What the columns mean, for --help and the screen. */

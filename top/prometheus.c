@@ -6,18 +6,20 @@
 #include <string.h>
 
 struct metric {
-    const char *of;   /* "table" or "domain" */
+    const char *of;   /* "table", "domain" or "counted" */
     const char *name; /* in haft/detail/stats.h */
     const char *kind;
     const char *unit;
     const char *meaning;
-    size_t offset; /* in struct table or struct domain */
+    size_t offset; /* in the struct of that name */
 };
 
 #define TABLE_METRIC(name, kind, unit, meaning)                                                    \
     {"table", #name, #kind, #unit, meaning, offsetof(struct table, name)},
 #define DOMAIN_METRIC(name, kind, unit, meaning)                                                   \
     {"domain", #name, #kind, #unit, meaning, offsetof(struct domain, name)},
+#define COUNTED_METRIC(name, kind, unit, meaning)                                                  \
+    {"counted", #name, #kind, #unit, meaning, offsetof(struct counted, name)},
 
 static const struct metric table_metrics[] = {
     HAFT_TABLE_STATS(TABLE_METRIC){"table", "object_size", "gauge", "bytes", "of one object",
@@ -25,6 +27,11 @@ static const struct metric table_metrics[] = {
 };
 
 static const struct metric domain_metrics[] = {HAFT_DOMAIN_STATS(DOMAIN_METRIC)};
+
+static const struct metric counted_metrics[] = {
+    HAFT_COUNTED_STATS(COUNTED_METRIC){"counted", "object_size", "gauge", "bytes", "of one object",
+                                       offsetof(struct counted, object_size)},
+};
 
 static bool is_time(const struct metric *metric)
 {
@@ -38,10 +45,10 @@ static const char *name_of(const struct metric *metric)
     const int length = (int)strlen(metric->name) - (is_time(metric) ? (int)strlen("_ns") : 0);
 
     snprintf(name, sizeof name, "haft_%s_%.*s%s", metric->of, length, metric->name,
-             strcmp(metric->kind, "counter") == 0 ? "_total"
-             : is_time(metric)                    ? "_seconds"
-             : strcmp(metric->unit, "bytes") == 0 ? "_bytes"
-                                                  : "");
+             strcmp(metric->kind, "counter") == 0                                       ? "_total"
+             : is_time(metric)                                                          ? "_seconds"
+             : strcmp(metric->unit, "bytes") == 0 && strcmp(metric->name, "bytes") != 0 ? "_bytes"
+                                                                                        : "");
     return name;
 }
 
@@ -124,6 +131,33 @@ static void put_domain_metric(GString *out, const struct metric *metric,
     }
 }
 
+static void put_counted_metric(GString *out, const struct metric *metric,
+                               const struct snapshot *snapshot)
+{
+    for (guint i = 0; i < snapshot->counted->len; i++) {
+        const struct counted *counted = &g_array_index(snapshot->counted, struct counted, i);
+
+        put_process(out, name_of(metric), snapshot);
+        put_label(out, "table", counted->name);
+        g_string_append_printf(out, ",number=\"%" PRIu64 "\"", counted->number);
+        put_value(out, metric, counted);
+    }
+}
+
+/* Of all processes. */
+typedef void put_metric(GString *out, const struct metric *metric, const struct snapshot *snapshot);
+
+static void put_metrics(GString *out, const struct finding *finding, const struct metric *metrics,
+                        size_t count, put_metric *put)
+{
+    for (size_t m = 0; m < count; m++) {
+        put_metric_head(out, &metrics[m]);
+        for (guint i = 0; i < finding->running->len; i++) {
+            put(out, &metrics[m], g_ptr_array_index(finding->running, i));
+        }
+    }
+}
+
 static void put_ages(GString *out, const struct finding *finding)
 {
     put_head(out, "haft_export_age_seconds", "gauge", "Time since the export was written.");
@@ -140,17 +174,8 @@ static void put_ages(GString *out, const struct finding *finding)
 
 void view_prometheus(GString *out, const struct finding *finding)
 {
-    for (size_t m = 0; m < G_N_ELEMENTS(table_metrics); m++) {
-        put_metric_head(out, &table_metrics[m]);
-        for (guint i = 0; i < finding->running->len; i++) {
-            put_table_metric(out, &table_metrics[m], g_ptr_array_index(finding->running, i));
-        }
-    }
-    for (size_t m = 0; m < G_N_ELEMENTS(domain_metrics); m++) {
-        put_metric_head(out, &domain_metrics[m]);
-        for (guint i = 0; i < finding->running->len; i++) {
-            put_domain_metric(out, &domain_metrics[m], g_ptr_array_index(finding->running, i));
-        }
-    }
+    put_metrics(out, finding, table_metrics, G_N_ELEMENTS(table_metrics), put_table_metric);
+    put_metrics(out, finding, domain_metrics, G_N_ELEMENTS(domain_metrics), put_domain_metric);
+    put_metrics(out, finding, counted_metrics, G_N_ELEMENTS(counted_metrics), put_counted_metric);
     put_ages(out, finding);
 }

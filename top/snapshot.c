@@ -99,6 +99,7 @@ static const struct member head_members[] = {
 
 #define DOMAIN_MEMBER(name, kind, unit, meaning) MEMBER(domain, name),
 #define TABLE_MEMBER(name, kind, unit, meaning) MEMBER(table, name),
+#define COUNTED_MEMBER(name, kind, unit, meaning) MEMBER(counted, name),
 
 static const struct member domain_members[] = {MEMBER(domain, number),
                                                HAFT_DOMAIN_STATS(DOMAIN_MEMBER)};
@@ -106,6 +107,9 @@ static const struct member domain_members[] = {MEMBER(domain, number),
 static const struct member table_members[] = {MEMBER(table, number), MEMBER(table, domain),
                                               MEMBER(table, object_size),
                                               HAFT_TABLE_STATS(TABLE_MEMBER)};
+
+static const struct member counted_members[] = {
+    MEMBER(counted, number), MEMBER(counted, object_size), HAFT_COUNTED_STATS(COUNTED_MEMBER)};
 
 static bool take_numbers(const json_t *object, const struct member *members, size_t count, void *to,
                          const char *what, const char *path, GError **error)
@@ -161,6 +165,20 @@ static bool take_table(struct snapshot *snapshot, const json_t *object, const ch
     return true;
 }
 
+static bool take_counted(struct snapshot *snapshot, const json_t *object, const char *path,
+                         GError **error)
+{
+    struct counted counted;
+
+    if (!take_numbers(object, counted_members, G_N_ELEMENTS(counted_members), &counted,
+                      "a counted table", path, error) ||
+        !take_string(object, "name", &counted.name, "a counted table", path, error)) {
+        return false;
+    }
+    g_array_prepend_val(snapshot->counted, counted);
+    return true;
+}
+
 typedef bool take_member(struct snapshot *snapshot, const json_t *object, const char *path,
                          GError **error);
 
@@ -180,6 +198,13 @@ static bool take_all(struct snapshot *snapshot, const char *key, take_member *ta
     return true;
 }
 
+/* Libraries before 0.2 write no such list. */
+static bool take_counted_if_any(struct snapshot *snapshot, const char *path, GError **error)
+{
+    return json_object_get(snapshot->root, "counted") == NULL ||
+           take_all(snapshot, "counted", take_counted, path, error);
+}
+
 static bool take_snapshot(struct snapshot *snapshot, const char *path, GError **error)
 {
     const json_t *version = json_object_get(snapshot->root, "haft_export");
@@ -195,7 +220,8 @@ static bool take_snapshot(struct snapshot *snapshot, const char *path, GError **
                         "the file", path, error) &&
            take_string(snapshot->root, "program", &snapshot->program, "the file", path, error) &&
            take_all(snapshot, "domains", take_domain, path, error) &&
-           take_all(snapshot, "tables", take_table, path, error);
+           take_all(snapshot, "tables", take_table, path, error) &&
+           take_counted_if_any(snapshot, path, error);
 }
 
 static uint64_t now_ns(void)
@@ -220,6 +246,7 @@ struct snapshot *snapshot_read(const char *path, GError **error)
     snapshot->read_ns = read_ns;
     snapshot->domains = g_array_new(FALSE, FALSE, sizeof(struct domain));
     snapshot->tables = g_array_new(FALSE, FALSE, sizeof(struct table));
+    snapshot->counted = g_array_new(FALSE, FALSE, sizeof(struct counted));
     if (!take_snapshot(snapshot, path, error)) {
         snapshot_free(snapshot);
         return NULL;
@@ -233,6 +260,7 @@ void snapshot_free(struct snapshot *snapshot)
         snapshot_free(snapshot->before);
         g_array_unref(snapshot->domains);
         g_array_unref(snapshot->tables);
+        g_array_unref(snapshot->counted);
         json_decref(snapshot->root);
         g_free(snapshot);
     }

@@ -5,7 +5,8 @@
 #define TOP_SNAPSHOT_H
 
 #include <glib.h>
-#include <haft/table.h> /* the list of statistics */
+#include <haft/counted.h>
+#include <haft/table.h> /* the lists of statistics */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,12 @@ struct table {
     HAFT_TABLE_STATS(HAFT_STATS_MEMBER)
 };
 
+struct counted {
+    uint64_t number, object_size;
+    const char *name;
+    HAFT_COUNTED_STATS(HAFT_STATS_MEMBER)
+};
+
 struct snapshot {
     json_t *root; /* the whole file */
     uint64_t process, started, written_ns, interval_ms, sequence;
@@ -30,6 +37,7 @@ struct snapshot {
     const char *program;
     GArray *domains;         /* of struct domain */
     GArray *tables;          /* of struct table, oldest first */
+    GArray *counted;         /* of struct counted, oldest first */
     struct snapshot *before; /* an earlier one of the same process, or NULL */
 };
 

@@ -64,7 +64,8 @@ check_json()
     [[ $(value process "$out") == "$running" ]] || fail "process $(value process "$out")"
     local key
     for key in live:1000 created:1500 freed:500 refused_frees:7 capacity:2000 \
-        object_size:24 workers:1 reserved:0 exhausted:0 released:0; do
+        object_size:24 workers:1 reserved:0 exhausted:0 released:0 \
+        live:1196 held:26 ended:4 high_water:1200 limit:4000 object_size:40; do
         grep -q "\"${key%:*}\": ${key#*:}," <<<"$out" || grep -q "\"${key%:*}\": ${key#*:}\$" <<<"$out" ||
             fail "--json has no $key: $out"
     done
@@ -79,6 +80,9 @@ check_page()
     grep -Eq '^  \?\[2Jempty +0 ' <<<"$out" || fail "--once has no empty table: $out"
     grep -Eq '^  [0-9]+ +workers +[0-9,]+ +- +[0-9.]+ [num]?s +[0-9]+ +[0-9]+$' <<<"$out" ||
         fail "--once has no domain: $out"
+    grep -Eq '^  sess"ions +1,196 +29.9% +26 +4 +0 +1,200 +[0-9,]+$' <<<"$out" ||
+        fail "--once has no sessions: $out"
+    grep -Eq '^  sess"ions +0 +0.0% +0 +0 +0 +0 +[0-9,]+$' <<<"$out" || fail "--once has no twin: $out"
     [[ $out != *$'\033'* ]] || fail "--once lets a table's name speak to the terminal"
     local page=${out#*$'\n'}
     run "$exports"
@@ -110,6 +114,10 @@ check_prometheus()
             fail "--prometheus has no $sample: $samples"
     done
     [[ $(grep -c '^haft_table_live' <<<"$samples") == 2 ]] || fail "not two tables: $samples"
+    grep -q '^haft_counted_live{.*,table="sess\\"ions",number="1"} 1196$' <<<"$samples" ||
+        fail "no sessions: $samples"
+    grep -q '^haft_counted_bytes{' <<<"$samples" || fail "no bytes of sessions: $samples"
+    [[ $(grep -c '^haft_counted_ended' <<<"$samples") == 2 ]] || fail "not two counted: $samples"
     grep -q '^haft_domain_backlog{.*clock="workers"' <<<"$samples" || fail "no domain: $samples"
 }
 
@@ -170,6 +178,12 @@ check_malformed()
     expect_error 3 "is on no domain of the file" --json "$work/bad"
     sed 's/"tables": \[/"chairs": [/' "$good" | bad
     expect_error 3 'the file has no list "tables"' --json "$work/bad"
+    sed 's/"live": 1196/"live": -1/' "$good" | bad
+    expect_error 3 'a counted table has no number "live"' --prometheus "$work/bad"
+    sed 's/"name": "sess.*/"name": 5,/' "$good" | bad
+    expect_error 3 'a counted table has no string "name"' --once "$work/bad"
+    sed 's/"counted": \[/"counted": 7, "rest": [/' "$good" | bad
+    expect_error 3 'the file has no list "counted"' --json "$work/bad"
     sed 's/"clock": "workers"/"clock": 3/' "$good" | bad
     expect_error 3 'a domain has no string "clock"' --json "$work/bad"
     printf '%.s[' {1..5000} | bad
@@ -190,6 +204,20 @@ check_malformed()
     cp "$good" "$work/bad/haft-x.json"
     cp "$good" "$work/bad/notes.json"
     expect_error 1 "no running process exports to" --once "$work/bad"
+}
+
+# A library that knows no counted tables writes no list of them.
+check_older()
+{
+    local older=$exports/older
+    mkdir "$older"
+    sed 's/"counted": \[/"rest": [/' "$file" >"$older/${file##*/}"
+    exec 8>"$older/.haft-$running.lock"
+    flock 8
+    run --once "$older"
+    [[ $code == 0 && $out == *ships* && $out != *sess* ]] || fail "of an older library: exit $code, '$out', $(<"$err")"
+    exec 8>&-
+    rm -r "$older"
 }
 
 # A further process of one number has a name with its turn.
@@ -294,6 +322,7 @@ check_screen
 check_malformed
 check_mixed
 check_turns
+check_older
 check_elsewhere
 end_exporter
 check_dead

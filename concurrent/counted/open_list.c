@@ -5,6 +5,7 @@
 
 static struct os_mutex open_list_mutex;
 static haft_counted *open_counted; /* under the lock; debuggers look for it by this name */
+static uint64_t last_number;       /* under the lock too */
 
 void open_list_lock(void)
 {
@@ -25,6 +26,7 @@ __attribute__((constructor(101))) static void guard_open_list(void)
 void open_list_add(haft_counted *table)
 {
     open_list_lock();
+    table->number = ++last_number;
     table->next_open = open_counted;
     table->open_link = &open_counted;
     if (open_counted != NULL) {
@@ -42,4 +44,9 @@ void open_list_remove(haft_counted *table)
         table->next_open->open_link = table->open_link;
     }
     open_list_unlock();
+}
+
+const haft_counted *open_list_first(void)
+{
+    return open_counted;
 }

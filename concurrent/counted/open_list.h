@@ -6,12 +6,18 @@
 
 #include "concurrent/counted/state.h"
 
-/* The list's lock.  Forks wait for it, so that the child finds the list whole. */
+/*
+ * The list's lock.  Forks wait for it, so that the child finds the list whole.  A thread that has
+ * the registry's may take it, never the other way round.
+ */
 void open_list_lock(void);
 void open_list_unlock(void);
 
 /* A table is in the list while its statistics can be taken. */
 void open_list_add(haft_counted *table);
 void open_list_remove(haft_counted *table);
+
+/* Under the lock: the newest, which leads to the others by `next_open`; or NULL. */
+const haft_counted *open_list_first(void);
 
 #endif /* HAFT_CONCURRENT_COUNTED_OPEN_LIST_H */

@@ -67,6 +67,7 @@ struct haft_counted {
     uint64_t owned;  /* slots that closing has taken */
     uint64_t linked; /* of those in the queue's history: completed pushes count them once more */
 
+    uint64_t number;         /* of the counted tables opened in this process: 1 and so on */
     haft_counted *next_open; /* see open_list.c */
     haft_counted **open_link;
 };

@@ -100,7 +100,7 @@ typedef struct haft_counted_options {
  *             HAFT_BAD_MIN_FREE, HAFT_BAD_COPIES
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
- * Progress  blocking (mmap, malloc).
+ * Progress  blocking (mmap, malloc, a lock: an export holds it while it counts).
  * Cost      O(1): memory is touched when slots are first used.
  */
 haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
@@ -135,7 +135,7 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  *           and may be closed again.
  * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold
  *           or a reservation which the table still counts.
- * Progress  blocking (munmap, free; a lock held for moments).
+ * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  * Cost      O(slots ever used).
  */
 haft_status haft_counted_close(haft_counted *table);
@@ -156,7 +156,7 @@ haft_status haft_counted_close_wait(haft_counted *table);
  * child of a fork whose parent goes on with the objects.
  *
  * Threads   one, with no other call on the table.
- * Progress  blocking (munmap, free; a lock held for moments).
+ * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  */
 void haft_counted_abandon(haft_counted *table);
 

@@ -1,5 +1,6 @@
 /* Statistics in a file: haft/kit/export.h. */
 #include "tests/export/exporting.h"
+#include <haft/counted.h>
 #include <haft/diagnose.h>
 #include <haft/memory.h>
 #include <stdio.h>
@@ -128,6 +129,94 @@ TEST_ON_EACH_CLOCK(export, has_the_clock_and_its_counters)
     json_decref(root);
     haft_export_close(opened);
     close_shared(&shared);
+}
+
+/* --- counted tables --- */
+
+#define EXPECT_COUNTED(name, kind, unit, meaning)                                                  \
+    cr_expect(eq(u64, number_in(table, #name), stats->name));
+
+static void expect_equal_counted(const json_t *table, const haft_counted_stats *stats)
+{
+    HAFT_COUNTED_STATS(EXPECT_COUNTED)
+}
+
+static haft_counted *open_sessions(const char *name)
+{
+    const haft_counted_options options = {.name = name, .capacity = 100, .object_size = 24};
+    haft_counted *opened;
+
+    assert_status(haft_counted_open(&options, &opened), HAFT_OK);
+    return opened;
+}
+
+/* An object live, one held, one freed and held, a slot reserved, and one used before. */
+static void use_sessions(haft_counted *sessions, haft_id *held, haft_id *ended, haft_id *reserved)
+{
+    haft_id ids[4];
+
+    for (int i = 0; i < 4; i++) {
+        assert_status(haft_counted_insert(sessions, NULL, &ids[i]), HAFT_OK);
+    }
+    *held = ids[1];
+    *ended = ids[2];
+    cr_assert(ne(ptr, haft_counted_acquire(sessions, *held), NULL));
+    cr_assert(ne(ptr, haft_counted_acquire(sessions, *ended), NULL));
+    assert_status(haft_counted_reserve(sessions, reserved, NULL), HAFT_OK);
+    assert_status(haft_counted_free(sessions, *ended), HAFT_OK);
+    assert_status(haft_counted_free(sessions, ids[3]), HAFT_OK);
+}
+
+Test(export, of_a_counted_table_in_each_state_is_exact)
+{
+    haft_counted *sessions = open_sessions("sessions");
+    haft_export *opened = open_export();
+    haft_id held, ended, reserved;
+
+    use_sessions(sessions, &held, &ended, &reserved);
+    json_t *root = snapshot(opened);
+    const json_t *table = json_array_get(json_object_get(root, "counted"), 0);
+    const haft_counted_stats stats = haft_counted_stats_get(sessions);
+
+    expect_equal_counted(table, &stats);
+    cr_expect(eq(str, (char *)json_string_value(json_object_get(table, "name")), "sessions"));
+    cr_expect(eq(u64, number_in(table, "live"), 2));
+    cr_expect(eq(u64, number_in(table, "held"), 1));
+    cr_expect(eq(u64, number_in(table, "ended"), 1));
+    cr_expect(eq(u64, number_in(table, "reserved"), 1));
+    cr_expect(eq(u64, number_in(table, "free"), 1));
+    cr_expect(eq(u64, number_in(table, "object_size"), 24));
+    json_decref(root);
+    haft_counted_abort(sessions, reserved);
+    assert_status(haft_counted_release(sessions, held), HAFT_OK);
+    assert_status(haft_counted_release(sessions, ended), HAFT_OK);
+    assert_status(haft_counted_close(sessions), HAFT_OK);
+    haft_export_close(opened);
+    expect_no_leaks();
+}
+
+Test(export, lists_each_open_counted_table_once_with_a_number_not_used_before)
+{
+    haft_export *opened = open_export();
+    haft_counted *first = open_sessions("first");
+    haft_counted *second = open_sessions("second");
+
+    assert_status(haft_counted_close(second), HAFT_OK);
+    haft_counted *third = open_sessions("third");
+    json_t *root = snapshot(opened);
+    const json_t *list = json_object_get(root, "counted");
+    const uint64_t newer = number_in(json_array_get(list, 0), "number");
+    const uint64_t older = number_in(json_array_get(list, 1), "number");
+
+    cr_expect(eq(sz, json_array_size(list), 2));
+    cr_expect(eq(u64, newer, older + 2));
+    json_decref(root);
+    assert_status(haft_counted_close(first), HAFT_OK);
+    assert_status(haft_counted_close(third), HAFT_OK);
+    root = snapshot(opened);
+    cr_expect(eq(sz, json_array_size(json_object_get(root, "counted")), 0));
+    json_decref(root);
+    haft_export_close(opened);
 }
 
 Test(export, lists_each_open_table_once_and_each_domain_once)

@@ -3,9 +3,9 @@
  *
  *   X(name, kind, unit, meaning)   kind: counter, which never falls, or gauge
  *
- * haft_table_stats, haft_domain_stats and haft_local_stats consist of them, in this order; the file
- * of an export, haft-top's metrics, gdb's printer and the HTML pages take them from here.
- * concurrent/table/stats.c says how each is made of the workers' counters.
+ * haft_table_stats, haft_domain_stats, haft_local_stats and haft_counted_stats consist of them, in
+ * this order; the file of an export, haft-top's metrics, gdb's printer and the HTML pages take them
+ * from here.  concurrent/table/stats.c says how each is made of the workers' counters.
  */
 #ifndef HAFT_DETAIL_STATS_H
 #define HAFT_DETAIL_STATS_H

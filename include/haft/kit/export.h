@@ -18,16 +18,18 @@
  *                 "program": its name
  *   written_ns    CLOCK_BOOTTIME, or CLOCK_MONOTONIC where there is none; "interval_ms": until the
  *                 next time; "sequence": from 1
- *   domains       of the open tables: "number", "clock" and what is in haft_domain_stats
- *   tables        "number", "name", the "domain"'s number, "object_size", and what is in
+ *   domains       of the shared tables: "number", "clock" and what is in haft_domain_stats
+ *   tables        shared ones: "number", "name", the "domain"'s number, "object_size", and what is in
  *                 haft_table_stats
+ *   counted       the counted tables: "number", "name", "object_size", and what is in
+ *                 haft_counted_stats
  *
  * Systems without fork have no export: on Windows, and with HAFT_OS_BARE, these functions are not
  * there.
  *
- * Members may be added within a version.  Numbers of tables and domains are not used again within a
- * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are their
- * thread's alone.
+ * Members may be added within a version.  Numbers of tables, domains and counted tables, each
+ * counted apart, are not used again within a process.  Tables of one thread (haft_local,
+ * haft_packed) are not in it: their counters are their thread's alone.
  *
  * Unless a function says otherwise:
  *
@@ -90,7 +92,8 @@ HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haf
  *                              has no export
  *             HAFT_NO_MEMORY
  * Progress  blocking (a lock, files, malloc).
- * Cost      O(open tables and their workers).  The export's thread does the same each interval.
+ * Cost      O(open tables and their workers, and slots ever used of counted tables).  The export's
+ *           thread does the same each interval; opening and closing of tables waits for that.
  */
 haft_status haft_export_write(haft_export *opened);
 

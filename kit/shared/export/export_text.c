@@ -1,5 +1,6 @@
 /* The text of an export's file: JSON, one member a line. */
 #include "kit/shared/export/export_text.h"
+#include "concurrent/counted/open_list.h"
 #include "concurrent/table/tables.h"
 #include "kit/shared/export/export_posix.h"
 #include "lib/base/os_posix.h"
@@ -158,6 +159,31 @@ static void put_tables(FILE *out, const haft_table *tables)
     }
 }
 
+static void put_one_counted(FILE *out, const haft_counted *table)
+{
+    const haft_counted_stats stats = haft_counted_stats_get(table);
+
+    fprintf(out, "    {\n      \"number\": %" PRIu64 ",\n      \"name\": ", table->number);
+    put_string(out, table->name);
+    put_member(out, "object_size", table->object_size);
+    HAFT_COUNTED_STATS(PUT)
+    fputs("\n    }", out);
+}
+
+/* They stay open while the lock is held. */
+static void put_counted(FILE *out)
+{
+    const char *before = "\n";
+
+    open_list_lock();
+    for (const haft_counted *table = open_list_first(); table != NULL; table = table->next_open) {
+        fputs(before, out);
+        put_one_counted(out, table);
+        before = ",\n";
+    }
+    open_list_unlock();
+}
+
 /* --- the file --- */
 
 /* The time that all processes of the machine share. */
@@ -197,6 +223,8 @@ char *export_text(const struct export_head *head, size_t *length)
     put_domains(out, tables);
     fputs("\n  ],\n  \"tables\": [", out);
     put_tables(out, tables);
+    fputs("\n  ],\n  \"counted\": [", out);
+    put_counted(out);
     fputs("\n  ]\n}\n", out);
     const bool has_failed = ferror(out) != 0;
 
