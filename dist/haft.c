@@ -6626,6 +6626,7 @@ struct haft_counted {
     uint64_t owned;  /* slots that closing has taken */
     uint64_t linked; /* of those in the queue's history: completed pushes count them once more */
 
+    uint64_t number;         /* of the counted tables opened in this process: 1 and so on */
     haft_counted *next_open; /* see open_list.c */
     haft_counted **open_link;
 };
@@ -6776,13 +6777,19 @@ HAFT_INTERNAL void haft__free_slots_close(haft_counted *table);
  * concurrent/counted/open_list.h - the counted tables that are open in this process, newest first.
  */
 
-/* The list's lock.  Forks wait for it, so that the child finds the list whole. */
+/*
+ * The list's lock.  Forks wait for it, so that the child finds the list whole.  A thread that has
+ * the registry's may take it, never the other way round.
+ */
 HAFT_INTERNAL void haft__open_list_lock(void);
 HAFT_INTERNAL void haft__open_list_unlock(void);
 
 /* A table is in the list while its statistics can be taken. */
 HAFT_INTERNAL void haft__open_list_add(haft_counted *table);
 HAFT_INTERNAL void haft__open_list_remove(haft_counted *table);
+
+/* Under the lock: the newest, which leads to the others by `next_open`; or NULL. */
+HAFT_INTERNAL const haft_counted *haft__open_list_first(void);
 
 /*
  * concurrent/counted/returned.h - slots that no call will use again: how closing knows that no call
@@ -8129,6 +8136,7 @@ haft_status haft_counted_take(haft_counted *table, haft_id id, void *haft__objec
 
 static struct haft__os_mutex haft__open_list_mutex;
 static haft_counted *haft__open_counted; /* under the lock; debuggers look for it by this name */
+static uint64_t haft__last_number;       /* under the lock too */
 
 HAFT_INTERNAL void haft__open_list_lock(void)
 {
@@ -8149,6 +8157,7 @@ __attribute__((constructor(101))) static void haft__guard_open_list(void)
 HAFT_INTERNAL void haft__open_list_add(haft_counted *table)
 {
     haft__open_list_lock();
+    table->number = ++haft__last_number;
     table->next_open = haft__open_counted;
     table->open_link = &haft__open_counted;
     if (haft__open_counted != NULL) {
@@ -8166,6 +8175,11 @@ HAFT_INTERNAL void haft__open_list_remove(haft_counted *table)
         table->next_open->open_link = table->open_link;
     }
     haft__open_list_unlock();
+}
+
+HAFT_INTERNAL const haft_counted *haft__open_list_first(void)
+{
+    return haft__open_counted;
 }
 
 /* concurrent/counted/queue.c */
@@ -23055,6 +23069,31 @@ static void haft__put_tables(FILE *out, const haft_table *tables)
     }
 }
 
+static void haft__put_one_counted(FILE *out, const haft_counted *table)
+{
+    const haft_counted_stats stats = haft_counted_stats_get(table);
+
+    fprintf(out, "    {\n      \"number\": %" PRIu64 ",\n      \"name\": ", table->number);
+    haft__put_string(out, table->name);
+    haft__put_member(out, "object_size", table->object_size);
+    HAFT_COUNTED_STATS(haft__PUT)
+    fputs("\n    }", out);
+}
+
+/* They stay open while the lock is held. */
+static void haft__put_counted(FILE *out)
+{
+    const char *before = "\n";
+
+    haft__open_list_lock();
+    for (const haft_counted *table = haft__open_list_first(); table != NULL; table = table->next_open) {
+        fputs(before, out);
+        haft__put_one_counted(out, table);
+        before = ",\n";
+    }
+    haft__open_list_unlock();
+}
+
 /* --- the file --- */
 
 /* The time that all processes of the machine share. */
@@ -23094,6 +23133,8 @@ HAFT_INTERNAL char *haft__export_text(const struct haft__export_head *head, size
     haft__put_domains(out, tables);
     fputs("\n  ],\n  \"tables\": [", out);
     haft__put_tables(out, tables);
+    fputs("\n  ],\n  \"counted\": [", out);
+    haft__put_counted(out);
     fputs("\n  ]\n}\n", out);
     const bool has_failed = ferror(out) != 0;
 

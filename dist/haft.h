@@ -1167,9 +1167,9 @@ typedef struct haft_footprint {
  *
  *   X(name, kind, unit, meaning)   kind: counter, which never falls, or gauge
  *
- * haft_table_stats, haft_domain_stats and haft_local_stats consist of them, in this order; the file
- * of an export, haft-top's metrics, gdb's printer and the HTML pages take them from here.
- * concurrent/table/stats.c says how each is made of the workers' counters.
+ * haft_table_stats, haft_domain_stats, haft_local_stats and haft_counted_stats consist of them, in
+ * this order; the file of an export, haft-top's metrics, gdb's printer and the HTML pages take them
+ * from here.  concurrent/table/stats.c says how each is made of the workers' counters.
  */
 
 #define HAFT_TABLE_STATS(X)                                                                        \
@@ -2203,7 +2203,7 @@ typedef struct haft_counted_options {
  *             HAFT_BAD_MIN_FREE, HAFT_BAD_COPIES
  *                              the option of that name
  *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
- * Progress  blocking (mmap, malloc).
+ * Progress  blocking (mmap, malloc, a lock: an export holds it while it counts).
  * Cost      O(1): memory is touched when slots are first used.
  */
 haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
@@ -2238,7 +2238,7 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  *           and may be closed again.
  * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold
  *           or a reservation which the table still counts.
- * Progress  blocking (munmap, free; a lock held for moments).
+ * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  * Cost      O(slots ever used).
  */
 haft_status haft_counted_close(haft_counted *table);
@@ -2259,7 +2259,7 @@ haft_status haft_counted_close_wait(haft_counted *table);
  * child of a fork whose parent goes on with the objects.
  *
  * Threads   one, with no other call on the table.
- * Progress  blocking (munmap, free; a lock held for moments).
+ * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  */
 void haft_counted_abandon(haft_counted *table);
 
@@ -6070,16 +6070,18 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
  *                 "program": its name
  *   written_ns    CLOCK_BOOTTIME, or CLOCK_MONOTONIC where there is none; "interval_ms": until the
  *                 next time; "sequence": from 1
- *   domains       of the open tables: "number", "clock" and what is in haft_domain_stats
- *   tables        "number", "name", the "domain"'s number, "object_size", and what is in
+ *   domains       of the shared tables: "number", "clock" and what is in haft_domain_stats
+ *   tables        shared ones: "number", "name", the "domain"'s number, "object_size", and what is in
  *                 haft_table_stats
+ *   counted       the counted tables: "number", "name", "object_size", and what is in
+ *                 haft_counted_stats
  *
  * Systems without fork have no export: on Windows, and with HAFT_OS_BARE, these functions are not
  * there.
  *
- * Members may be added within a version.  Numbers of tables and domains are not used again within a
- * process.  Tables of one thread (haft_local, haft_packed) are not in it: their counters are their
- * thread's alone.
+ * Members may be added within a version.  Numbers of tables, domains and counted tables, each
+ * counted apart, are not used again within a process.  Tables of one thread (haft_local,
+ * haft_packed) are not in it: their counters are their thread's alone.
  */
 
 #ifdef __cplusplus
@@ -6127,7 +6129,8 @@ HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haf
  *                              has no export
  *             HAFT_NO_MEMORY
  * Progress  blocking (a lock, files, malloc).
- * Cost      O(open tables and their workers).  The export's thread does the same each interval.
+ * Cost      O(open tables and their workers, and slots ever used of counted tables).  The export's
+ *           thread does the same each interval; opening and closing of tables waits for that.
  */
 haft_status haft_export_write(haft_export *opened);
 
