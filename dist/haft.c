@@ -11715,7 +11715,7 @@ struct haft_worker {
     struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    bool is_of_set;       /* a command set's: the frame clock lets it go from thread to thread */
+    bool is_movable;       /* a command set's: the frame clock lets it go from thread to thread */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
@@ -13851,7 +13851,7 @@ HAFT_INTERNAL void haft__roster_hand_over(haft_worker *worker)
 
 HAFT_INTERNAL void haft__roster_leave(haft_worker *worker)
 {
-    worker->is_of_set = false; /* the next to have it may be a thread */
+    worker->is_movable = false; /* the next to have it may be a thread */
     haft__poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     haft__store_release(ADOPT, &worker->state, haft__WORKER_CLOSED);
@@ -15808,7 +15808,7 @@ void haft_after_fork_parent(void)
 static void haft__take_over_sets(const haft_table *table)
 {
     for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        if (haft__worker_state(worker) == haft__WORKER_OPEN && worker->is_of_set) {
+        if (haft__worker_state(worker) == haft__WORKER_OPEN && worker->is_movable) {
             haft__roster_hand_over(worker);
         }
     }
@@ -21867,7 +21867,7 @@ static haft_status haft__open_commands(haft_table *table, const haft_commands_op
         allocator.free(allocator.context, opened, sizeof *opened);
         return status;
     }
-    opened->worker->is_of_set = true;
+    opened->worker->is_movable = true;
     *commands = opened;
     return HAFT_OK;
 }
@@ -21893,7 +21893,7 @@ void haft_commands_close(haft_commands *commands)
         haft_arena_close(commands->recorders[i]->arena);
         from.free(from.context, commands->recorders[i], sizeof(haft_recorder));
     }
-    commands->worker->is_of_set = false; /* first: after a fork it is closed with its thread */
+    commands->worker->is_movable = false; /* first: after a fork it is closed with its thread */
     haft_worker_close(commands->worker);
     haft_arena_close(commands->arena);
     from.free(from.context, commands->recorders, commands->room * sizeof *commands->recorders);

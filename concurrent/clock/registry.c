@@ -13,7 +13,7 @@
  */
 #include "concurrent/clock/registry.h"
 #include "lib/base/os.h"
-#include <haft/kit/arena.h>
+#include <haft/memory.h>
 #include <stddef.h>
 
 static struct os_mutex domains_lock;

@@ -3,6 +3,7 @@
  * free and unpin meanwhile.
  *
  * Edges in this file.
+ *   HINT    whether anything is attached: a thread that was told of it sees it
  *   OWN     no other thread uses the table; the batch is this worker's
  */
 #include "concurrent/extra/drain.h"
@@ -11,7 +12,6 @@
 #include "concurrent/clock/registry.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/extra/implicit.h"
-#include "concurrent/extra/shared_side.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/gather.h"
@@ -21,6 +21,11 @@
 #include "concurrent/table/shelf.h"
 #include <assert.h>
 #include <haft/diagnose.h>
+
+bool table_has_attached(const haft_table *table)
+{
+    return load_relaxed(HINT, &table->attached) != 0;
+}
 
 static bool has_pins(const haft_table *table)
 {
@@ -120,8 +125,8 @@ static haft_status try_to_drain(haft_table *table)
     haft_status status = domain_check_moment(table->domain);
 
     status = status == HAFT_OK ? take_table_back(table) : status;
-    return status == HAFT_OK && (has_pins(table) || shared_sides_are_open(table)) ? HAFT_IN_USE
-                                                                                  : status;
+    return status == HAFT_OK && (has_pins(table) || table_has_attached(table)) ? HAFT_IN_USE
+                                                                               : status;
 }
 
 /* Callbacks may have opened workers. */

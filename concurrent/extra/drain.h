@@ -13,4 +13,7 @@
  */
 haft_status drain_table(haft_table *table);
 
+/* Whether anything is attached, as far as the calling thread sees.  Wait-free. */
+bool table_has_attached(const haft_table *table);
+
 #endif /* HAFT_CONCURRENT_DRAIN_H */

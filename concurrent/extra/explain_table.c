@@ -2,8 +2,8 @@
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
+#include "concurrent/extra/drain.h"
 #include "concurrent/extra/implicit.h"
-#include "concurrent/extra/shared_side.h"
 #include "concurrent/table/state.h"
 #include "lib/base/os.h"
 #include "lib/slots/explain.h"
@@ -67,7 +67,7 @@ static void add_full(struct text *text, const haft_table *table, const haft_tabl
 static void add_in_use(struct text *text, const haft_table *table)
 {
     const uint64_t workers = implicit_others(table);
-    const bool sides = shared_sides_are_open(table);
+    const bool sides = table_has_attached(table);
 
     text_add(text, "in use: ");
     if (workers != 0) {

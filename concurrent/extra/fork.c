@@ -15,7 +15,6 @@
 #include "concurrent/extra/orphans.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/tables.h"
-#include "lib/slots/side.h"
 #include <assert.h>
 
 static _Thread_local unsigned depth;
@@ -34,11 +33,11 @@ void haft_after_fork_parent(void)
     }
 }
 
-/* A command set's worker names the thread that used it last: now the one that is left. */
+/* A worker that may go from thread to thread names the last: now the one that is left. */
 static void take_over_sets(const haft_table *table)
 {
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        if (worker_state(worker) == WORKER_OPEN && worker->is_of_set) {
+        if (worker_state(worker) == WORKER_OPEN && worker->is_movable) {
             roster_hand_over(worker);
         }
     }
@@ -73,7 +72,9 @@ void haft_after_fork_child(void)
             continue;
         }
         orphans_collect(table);
-        sides_after_fork(&table->sides);
+        if (table->attached_after_fork != NULL) {
+            table->attached_after_fork(&table->attached);
+        }
     }
     implicit_after_fork();
     registry_unlock();

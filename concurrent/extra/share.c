@@ -32,7 +32,7 @@ static haft_status check_moment(const haft_local *local)
     }
     const haft_status status = local_check_moment(local);
 
-    return status == HAFT_OK && load_relaxed(OWN, &local->sides) != 0 ? HAFT_IN_USE : status;
+    return status == HAFT_OK && load_relaxed(OWN, &local->attached) != 0 ? HAFT_IN_USE : status;
 }
 
 /* The local table's destructor, as on_reclaim. */

@@ -100,7 +100,7 @@ struct haft_worker {
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    bool is_of_set;       /* a command set's: the frame clock lets it go from thread to thread */
+    bool is_movable;      /* the frame clock lets it go from thread to thread */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
@@ -203,7 +203,9 @@ struct haft_table {
     atomic_u64 given_used;
     bool is_given; /* all of it is in the program's memory */
 
-    atomic_u64 sides; /* see lib/slots/side.h; under the registry's lock */
+    atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open.  Under the
+                            registry's lock */
+    void (*attached_after_fork)(const atomic_u64 *attached); /* of those; NULL: there is none */
 };
 
 /*

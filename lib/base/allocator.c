@@ -1,7 +1,7 @@
 /* haft_allocator over malloc. */
 #include "lib/base/os.h"
 #include <assert.h>
-#include <haft/kit/arena.h>
+#include <haft/memory.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

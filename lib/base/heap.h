@@ -5,7 +5,7 @@
 #ifndef HAFT_LIB_HEAP_H
 #define HAFT_LIB_HEAP_H
 
-#include <haft/kit/arena.h>
+#include <haft/memory.h>
 
 /* The heap for an option `allocator`, of which NULL means malloc. */
 haft_allocator heap_of(const haft_allocator *allocator);

@@ -522,7 +522,7 @@ haft_status haft_local_clear(haft_local *local)
 void haft_local_close(haft_local *local)
 {
     assert(!local->in_callback && "a callback may not close its table");
-    assert(load_relaxed(OWN, &local->sides) == 0 && "sides are closed before their table");
+    assert(load_relaxed(OWN, &local->attached) == 0 && "sides are closed before their table");
     local->mode = LOCAL_CLOSING;
     local_begin_list(local);
     leaks_report(&local->slots, local->name, local->used);

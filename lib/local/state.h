@@ -47,8 +47,8 @@ struct haft_local {
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    const char *name; /* at the end of the block that begins with this struct */
-    atomic_u64 sides; /* see lib/slots/side.h */
+    const char *name;    /* at the end of the block that begins with this struct */
+    atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open */
 };
 
 /* Whether `word` is that of a free slot `index`, in the list or fresh; or its destructor is due. */

@@ -335,7 +335,7 @@ static uint32_t draw_callback(struct chance *chance, const struct plan *plan, st
 }
 
 /* The first thread's, unless it hands the set on. */
-static bool is_of_set(uint32_t call)
+static bool is_movable(uint32_t call)
 {
     return call == CALL_COMMANDS_OPEN || call == CALL_RECORDER_OPEN || call == CALL_APPLY ||
            call == CALL_COMMANDS_CLOSE;
@@ -343,7 +343,7 @@ static bool is_of_set(uint32_t call)
 
 static void add_step(struct plan *plan, const struct swarm *swarm, struct step step)
 {
-    if (swarm->records && plan->options.clock != PLAN_FRAME && is_of_set(step.call)) {
+    if (swarm->records && plan->options.clock != PLAN_FRAME && is_movable(step.call)) {
         step.thread = 0;
     }
     plan->steps[plan->step_count++] = step;

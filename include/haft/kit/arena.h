@@ -1,6 +1,5 @@
 /*
- * haft/kit/arena.h - memory that is freed all at once: a frame's, a request's, a job's; and
- * allocators, of which an arena is one.
+ * haft/kit/arena.h - memory that is freed all at once: a frame's, a request's, a job's.
  *
  *   haft_arena *arena;
  *   haft_arena_open(&(haft_arena_options){.block_size = 65536}, &arena);
@@ -34,7 +33,7 @@
 #define HAFT_ARENA_H
 
 #include <haft/detail/inline.h>
-#include <haft/status.h>
+#include <haft/memory.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,50 +42,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* --- allocators: where a container's memory comes from: malloc, an arena, or one's own --- */
-
-/*
- *   haft_allocator from = haft_allocator_malloc();    or haft_arena_allocator(arena)
- *   node = from.alloc(from.context, sizeof *node, alignof(struct node));
- *
- * The caller keeps sizes and alignments: an arena stores none.
- */
-
-/*
- * haft_allocator - three functions and their context; small, so pass it by value.
- *
- * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.  Size
- *           0 is a block like any other, at an address that no other has.  Result NULL: no memory.
- * resize    `new_size` bytes for `memory`, a block of alloc or resize of `old_size` bytes, both
- *           that and `alignment` as asked for last.  The block may move; its first min(old_size,
- *           new_size) bytes are kept.  New size 0 does not free.  `memory` NULL, `old_size` 0: as
- *           alloc.  Result NULL: no memory, and the block is as it was.
- * free      ends `memory`, a block of `size` bytes, as asked for last.  NULL is nothing.
- *
- * Threads   as the memory behind it: malloc any, an arena one at a time.
- */
-typedef struct haft_allocator {
-    void *(*alloc)(void *context, size_t size, size_t alignment);
-    void *(*resize)(void *context, void *memory, size_t old_size, size_t new_size,
-                    size_t alignment);
-    void (*free)(void *context, void *memory, size_t size);
-    void *context;
-} haft_allocator;
-
-/*
- * haft_allocator_malloc - the C library's malloc, realloc and free: free() takes its blocks, and
- * its `free` takes blocks of malloc().  On Windows neither is allowed: there it is _aligned_malloc
- * and _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two
- * gets NULL.
- *
- * Threads   any, and so may its functions be called.
- * Progress  wait-free; its functions as malloc.
- * Cost      O(1).  resize copies where malloc's own alignment does not do.
- */
-haft_allocator haft_allocator_malloc(void);
-
-/* --- arenas --- */
 
 /* What haft_arena_alloc() aligns to: enough for every basic type. */
 #define HAFT_ARENA_ALIGNMENT HAFT_CAST(size_t, 16)

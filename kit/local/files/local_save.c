@@ -6,10 +6,10 @@
  * builds has, are 0: loading finds them.
  */
 #include "kit/local/files/image_file.h"
+#include "kit/local/sides/side.h"
 #include "kit/local/snapshots/local_image.h"
 #include "lib/base/os.h"
 #include "lib/local/local.h"
-#include "lib/slots/side.h"
 #include <string.h>
 
 static const char *const number_names[] = {

@@ -1,7 +1,7 @@
 /* Snapshots: a shadow, and what differs between neighbours. */
 #include "kit/local/snapshots/history.h"
+#include "kit/local/sides/side_copy.h"
 #include "lib/base/sized.h"
-#include "lib/slots/side_copy.h"
 #include <string.h>
 
 struct change {

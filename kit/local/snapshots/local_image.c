@@ -5,10 +5,10 @@
  *   OWN    one thread uses the table
  */
 #include "kit/local/snapshots/local_image.h"
+#include "kit/local/sides/side.h"
 #include "lib/local/local.h"
 #include "lib/local/local_list.h"
 #include "lib/slots/object.h"
-#include "lib/slots/side.h"
 
 _Static_assert(LOCAL_NUMBERS_END <= IMAGE_NUMBERS, "an image has room for the numbers");
 
@@ -39,7 +39,7 @@ struct shape local_shape(const haft_local *local)
 haft_status local_end_values(haft_local *local, void (*end)(const atomic_u64 *list))
 {
     local->in_callback = true;
-    end(&local->sides);
+    end(&local->attached);
     local->in_callback = false;
     return local_check_moment(local); /* on_end may have reserved a slot */
 }

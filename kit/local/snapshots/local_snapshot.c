@@ -1,9 +1,9 @@
 /* haft_local: snapshots, and a second table. */
+#include "kit/local/sides/side_copy.h"
 #include "kit/local/snapshots/history.h"
 #include "kit/local/snapshots/local_image.h"
 #include "lib/local/local.h"
 #include "lib/local/local_list.h"
-#include "lib/slots/side_copy.h"
 
 /* Whether the table may go to the history now, or come from it. */
 static haft_status check_history(const haft_local *local, const haft_history *history)
@@ -24,7 +24,7 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
 
     struct side_copy *sides = NULL;
 
-    status = status == HAFT_OK ? sides_copy(&local->sides, &history->heap, &sides) : status;
+    status = status == HAFT_OK ? sides_copy(&local->attached, &history->heap, &sides) : status;
     if (status == HAFT_OK) {
         const struct image image = local_begin_image(local);
 
@@ -66,7 +66,7 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
         const struct image image = history_go(history, number);
 
         local_become(local, &image);
-        sides_become(&local->sides, history_find(history, number)->sides);
+        sides_become(&local->attached, history_find(history, number)->sides);
     }
     return status;
 }

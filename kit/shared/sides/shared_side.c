@@ -1,13 +1,10 @@
 /*
  * The sides of a shared table.  Their list is under the registry's lock, as that of the tables: a
  * fork finds it whole.
- *
- * Edges in this file.
- *   HINT   whether there are sides: a thread that was told of one sees it
  */
-#include "concurrent/extra/shared_side.h"
 #include "concurrent/clock/registry.h"
-#include "lib/slots/side.h"
+#include "concurrent/table/state.h"
+#include "kit/local/sides/side.h"
 
 static void leave_locked(haft_side *side)
 {
@@ -25,13 +22,9 @@ haft_status haft_side_open_sized(haft_table *table, const haft_side_options *opt
     if (status == HAFT_OK) {
         (*side)->leave = leave_locked;
         registry_lock();
-        sides_add(&table->sides, *side);
+        table->attached_after_fork = sides_after_fork;
+        sides_add(&table->attached, *side);
         registry_unlock();
     }
     return status;
-}
-
-bool shared_sides_are_open(const haft_table *table)
-{
-    return load_relaxed(HINT, &table->sides) != 0;
 }

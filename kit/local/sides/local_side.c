@@ -1,6 +1,6 @@
 /* The sides of a table of one thread. */
+#include "kit/local/sides/side.h"
 #include "lib/local/state.h"
-#include "lib/slots/side.h"
 
 haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
                                        size_t size, haft_side **side)
@@ -12,7 +12,7 @@ haft_status haft_side_open_local_sized(haft_local *local, const haft_side_option
 
     if (status == HAFT_OK) {
         (*side)->leave = sides_remove;
-        sides_add(&local->sides, *side);
+        sides_add(&local->attached, *side);
     }
     return status;
 }

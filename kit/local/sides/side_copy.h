@@ -1,13 +1,13 @@
 /*
- * lib/slots/side_copy.h - the values of a local table's sides, as a snapshot has them.
+ * kit/local/sides/side_copy.h - the values of a local table's sides, as a snapshot has them.
  *
  * Only of sides without on_end: their values are bytes, which may be copied and overwritten.
  */
 #ifndef HAFT_LIB_SIDE_COPY_H
 #define HAFT_LIB_SIDE_COPY_H
 
+#include "kit/local/sides/side.h"
 #include "lib/base/heap.h"
-#include "lib/slots/side.h"
 
 /* All entries of one side that have had values; a list of them is of one table. */
 struct side_copy {

@@ -1,5 +1,5 @@
 /*
- * lib/slots/side.h - the sides of a table: a list that its struct begins, and their entries.
+ * kit/local/sides/side.h - the sides of a table: a list that its struct begins, and their entries.
  *
  * entry.word, beside slot.word of lib/slots/word.h:
  *

@@ -4,7 +4,7 @@
  * Edges in this file.
  *   OWN   one thread uses a local table
  */
-#include "lib/slots/side_copy.h"
+#include "kit/local/sides/side_copy.h"
 #include <assert.h>
 #include <string.h>
 

@@ -4,11 +4,11 @@
  * Edges in this file.
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
+#include "kit/local/sides/side.h"
 #include "lib/local/local.h"
 #include "lib/local/local_list.h"
 #include "lib/local/state.h"
 #include "lib/slots/object.h"
-#include "lib/slots/side.h"
 #include <assert.h>
 
 /* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */

@@ -12,7 +12,7 @@
  *   ONWARD   how far entries were set
  *   COUNT    numbers that are given once
  */
-#include "lib/slots/side.h"
+#include "kit/local/sides/side.h"
 #include "lib/base/os.h"
 #include "lib/slots/diagnose.h"
 #include <assert.h>
