@@ -3988,622 +3988,6 @@ HAFT_INTERNAL uint64_t haft__runs_end(const struct haft__runs *runs, uint64_t ha
     return haft__runs_first(runs, haft__run + 1);
 }
 
-/*
- * lib/slots/side.h - the sides of a table: a list that its struct begins, and their entries.
- *
- * entry.word, beside slot.word of lib/slots/word.h:
- *
- *   0              no value
- *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
- *   id             there is a value for it
- *   0[RESERVED]    entry 0, for ever
- *
- * Local tables go from each of the first three to each.  Shared ones:
- *
- *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
- *                                             with CAS, by one thread in this life
- *          g[RESERVED] -> id                  by that thread                          (SIDE)
- *          g[RESERVED] -> 0                   in the child of a fork
- *
- * g[RESERVED] of a former life was left by a thread that ended in the middle.
- */
-
-struct haft_side {
-    haft_entries entries;
-    const struct haft__slots *slots; /* the table's */
-    uint64_t number;           /* no other side of a local table ever has it; of a shared one 0 */
-    bool is_shared;            /* the table is */
-    haft__atomic_u64 used;           /* entries that are not below were never set */
-    struct haft__reservation memory;
-    size_t value_size;
-    haft_side_end *on_end;
-    void *end_arg;
-    void (*leave)(haft_side *side); /* out of the list */
-    haft__atomic_u64 *list;               /* where the address of the first one is */
-    haft_side *next;
-};
-
-/* A side in no list, for haft_side_open() and its kin: `ids_repeat` if the table has wrap. */
-HAFT_INTERNAL
-haft_status haft__side_open(const struct haft__slots *slots, const haft_side_options *options, size_t size,
-                      bool is_shared, bool ids_repeat, haft_side **side);
-
-/* The list of a table's sides; NULL: there is none.  Of a shared table, under its lock. */
-HAFT_INTERNAL haft_side *haft__sides_first(const haft__atomic_u64 *list);
-HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side);
-HAFT_INTERNAL void haft__sides_remove(haft_side *side);
-
-/* All ids are issued again: each value of a local table's sides ends. */
-HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list);
-
-/* The same where sides_become() follows: each value ends whose side has on_end. */
-HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list);
-
-/* The process has one thread: values that others were setting are not there. */
-HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
-
-/* lib/slots/side.c */
-
-/*
- * Sides: values beside a table's objects.
- *
- * A former life of the slot is over when an id of this one is held: the grace period between the
- * two orders all uses of the entry, as it orders those of the object.  So the
- * compare-and-swap that takes the entry orders nothing: in each life one thread wins it.
- *
- * Edges in this file.
- *   SIDE     write_value (release) -> claim_shared, haft_side_for_each (acquire)   value before id
- *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
- *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
- *   ONWARD   how far entries were set
- *   COUNT    numbers that are given once
- */
-
-/* --- a side comes and goes --- */
-
-static haft_status haft__check_options(const haft_side_options *options, bool is_shared, bool ids_repeat)
-{
-    const struct haft__common_options wanted = {
-        .capacity = 1,
-        .object_size = options->value_size,
-        .object_alignment = options->value_alignment,
-    };
-    struct haft__common_options common;
-    uint64_t most;
-    const haft_status status = haft__options_check(&wanted, haft__IN_SLOTS, &common, &most);
-
-    if (status != HAFT_OK) {
-        return status == HAFT_BAD_OBJECT_SIZE ? HAFT_BAD_VALUE_SIZE : HAFT_BAD_VALUE_ALIGNMENT;
-    }
-    if (is_shared && options->on_end != NULL) {
-        return HAFT_BAD_ON_END;
-    }
-    return ids_repeat ? HAFT_BAD_WRAP : HAFT_OK;
-}
-
-/* Entries lie as slots do. */
-static struct haft__geometry haft__geometry_for(const haft_side_options *options)
-{
-    const size_t alignment = options->value_alignment != 0
-                                 ? options->value_alignment
-                                 : haft__options_usual_alignment(options->value_size);
-    const struct haft__slots_options wanted = {
-        .common =
-            {
-                .capacity = 1,
-                .object_size = options->value_size,
-                .object_alignment = alignment,
-            },
-    };
-    return haft__geometry_of(&wanted);
-}
-
-static haft_status haft__reserve_entries(haft_side *side, const haft_side_options *options)
-{
-    const struct haft__geometry geometry = haft__geometry_for(options);
-    const uint64_t count = side->slots->view.mask + 1;
-    haft_status status =
-        haft__reservation_open_array(&side->memory, geometry.bias + count * geometry.stride,
-                               (size_t)geometry.alignment, &side->slots->heap);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
-    side->entries.base = side->memory.base + geometry.bias;
-    side->entries.mask = count - 1;
-    side->entries.stride = geometry.stride;
-    status = haft__reservation_commit(&side->memory, geometry.bias + geometry.stride);
-    if (status != HAFT_OK) {
-        haft__reservation_close_array(&side->memory, &side->slots->heap);
-    }
-    return status;
-}
-
-static haft__atomic_u64 *haft__entry_of(const haft_side *side, uint64_t index)
-{
-    return (haft__atomic_u64 *)(void *)(side->entries.base + index * side->entries.stride);
-}
-
-/* 0 is none's. */
-static uint64_t haft__side_number(void)
-{
-    static haft__atomic_u64 given;
-
-    return haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
-}
-
-static haft_status haft__open_side(const struct haft__slots *slots, const haft_side_options *options,
-                             bool is_shared, haft_side **side)
-{
-    haft_side *opened = haft__heap_take_zero(&slots->heap, sizeof *opened, _Alignof(haft_side));
-
-    if (opened == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    opened->slots = slots;
-    opened->number = is_shared ? 0 : haft__side_number();
-    opened->is_shared = is_shared;
-    opened->value_size = options->value_size;
-    opened->on_end = options->on_end;
-    opened->end_arg = options->end_arg;
-    const haft_status status = haft__reserve_entries(opened, options);
-
-    if (status != HAFT_OK) {
-        haft__heap_give(&slots->heap, opened, sizeof *opened);
-        return status;
-    }
-    haft__store_relaxed(OWN, &opened->used, HAFT_FIRST_INDEX);
-    haft__store_relaxed(OWN, haft__entry_of(opened, 0), haft__MARK_RESERVED);
-    *side = opened;
-    return HAFT_OK;
-}
-
-HAFT_INTERNAL
-haft_status haft__side_open(const struct haft__slots *slots, const haft_side_options *options, size_t size,
-                      bool is_shared, bool ids_repeat, haft_side **side)
-{
-    haft_side_options known;
-    haft_status status = haft__sized_take(&known, sizeof known, options, size);
-
-    status = status == HAFT_OK ? haft__check_options(&known, is_shared, ids_repeat) : status;
-    return status == HAFT_OK ? haft__open_side(slots, &known, is_shared, side) : status;
-}
-
-HAFT_INTERNAL haft_side *haft__sides_first(const haft__atomic_u64 *list)
-{
-    return (haft_side *)(uintptr_t)haft__load_relaxed(OWN, list);
-}
-
-HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side)
-{
-    side->list = list;
-    side->next = haft__sides_first(list);
-    haft__store_relaxed(OWN, list, (uintptr_t)side);
-}
-
-HAFT_INTERNAL void haft__sides_remove(haft_side *side)
-{
-    haft_side *before = haft__sides_first(side->list);
-
-    if (before == side) {
-        haft__store_relaxed(OWN, side->list, (uintptr_t)side->next);
-        return;
-    }
-    while (before->next != side) {
-        before = before->next;
-    }
-    before->next = side->next;
-}
-
-haft_entries haft_side_entries(const haft_side *side)
-{
-    return side->entries;
-}
-
-/* --- values end --- */
-
-/* The value of the entry, whose word is `word`, ends.  Meanwhile it cannot be set. */
-static void haft__end_value(const haft_side *side, haft__atomic_u64 *entry, uint64_t word)
-{
-    if (side->on_end != NULL) {
-        const int cancel = haft__os_cancel_off();
-
-        haft__store_relaxed(OWN, entry, haft__word_with_index(&side->slots->format, word, haft__MARK_RESERVED));
-        side->on_end(entry + 1, (haft_id){word}, side->end_arg);
-        haft__os_cancel_restore(cancel);
-    }
-    haft__store_relaxed(OWN, entry, 0);
-}
-
-/* The value of slot `index`, if it has one. */
-static bool haft__forget(const haft_side *side, uint64_t index)
-{
-    haft__atomic_u64 *entry = haft__entry_of(side, index);
-    const uint64_t word = haft__load_relaxed(OWN, entry);
-    const bool has_value = (word & side->entries.mask) == index;
-
-    if (has_value) {
-        haft__end_value(side, entry, word);
-    }
-    return has_value;
-}
-
-/* How many values there were; on_end may set others meanwhile. */
-static uint64_t haft__forget_all(const haft_side *side)
-{
-    uint64_t count = 0;
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < haft__load_relaxed(OWN, &side->used); index++) {
-        count += haft__forget(side, index);
-    }
-    return count;
-}
-
-/* Again and again: in one side, on_end may have set values in another. */
-static void haft__forget_each(const haft__atomic_u64 *list, bool with_plain)
-{
-    uint64_t ended;
-
-    do {
-        ended = 0;
-        for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
-            ended += with_plain || side->on_end != NULL ? haft__forget_all(side) : 0;
-        }
-    } while (ended != 0);
-}
-
-HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list)
-{
-    haft__forget_each(list, true);
-}
-
-HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list)
-{
-    haft__forget_each(list, false);
-}
-
-void haft_side_close(haft_side *side)
-{
-    uint64_t ended = side->on_end != NULL ? haft__forget_all(side) : 0;
-
-    while (ended != 0) {
-        ended = haft__forget_all(side); /* what on_end has set */
-    }
-    side->leave(side);
-    haft__reservation_close_array(&side->memory, &side->slots->heap);
-    haft__heap_give(&side->slots->heap, side, sizeof *side);
-}
-
-/* Whether `id` is live or reserved. */
-static bool haft__is_held(const haft_side *side, haft_id id)
-{
-    const haft_status status = haft__slots_diagnose(side->slots, id);
-
-    return status == HAFT_OK || status == HAFT_RESERVED;
-}
-
-uint64_t haft_side_sweep(haft_side *side)
-{
-    uint64_t count = 0;
-
-    assert(!side->is_shared && "values of a shared table are not removed");
-    for (uint64_t index = HAFT_FIRST_INDEX;
-         !side->is_shared && index < haft__load_relaxed(OWN, &side->used); index++) {
-        const haft_id id = {haft__load_relaxed(OWN, haft__entry_of(side, index))};
-
-        if ((id.bits & side->entries.mask) == index && !haft__is_held(side, id)) {
-            haft__end_value(side, haft__entry_of(side, index), id.bits);
-            count++;
-        }
-    }
-    return count;
-}
-
-bool haft_side_remove(haft_side *side, haft_id id)
-{
-    haft__atomic_u64 *entry = haft__entry_of(side, id.bits & side->entries.mask);
-
-    assert(!side->is_shared && "values of a shared table are not removed");
-    if (side->is_shared || haft__load_relaxed(OWN, entry) != id.bits) {
-        return false;
-    }
-    haft__end_value(side, entry, id.bits);
-    return true;
-}
-
-static void haft__forget_unfinished(const haft_side *side)
-{
-    const uint64_t end = haft__load_relaxed(OWN, &side->used);
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        haft__atomic_u64 *entry = haft__entry_of(side, index);
-        const uint64_t word = haft__load_relaxed(OWN, entry);
-
-        if (haft__word_index(&side->slots->format, word) == haft__MARK_RESERVED) {
-            haft__store_relaxed(OWN, entry, 0);
-        }
-    }
-}
-
-HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list)
-{
-    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
-        haft__forget_unfinished(side);
-    }
-}
-
-/* --- values are set --- */
-
-static void haft__raise_used(haft_side *side, uint64_t end)
-{
-    uint64_t before = haft__load_relaxed(ONWARD, &side->used);
-
-    while (before < end && !haft__cas_relaxed(ONWARD, &side->used, before, end)) {
-        before = haft__load_relaxed(ONWARD, &side->used);
-    }
-}
-
-/* The entry is this thread's, to be filled: HAFT_OK, or why not. */
-static haft_status haft__claim_shared(haft__atomic_u64 *entry, haft_id id, uint64_t reserved)
-{
-    uint64_t word;
-
-    do {
-        /* Weakened, the place of a value would be returned before its bytes are there. */
-        word = haft__load_acquire(SIDE, entry);
-        if (word == id.bits) {
-            return HAFT_OCCUPIED;
-        }
-        if (word == reserved) {
-            return HAFT_BUSY;
-        }
-    } while (!haft__cas_relaxed(RETRY, entry, word, reserved));
-    return HAFT_OK;
-}
-
-/* Whether a value may be set for `id`, as far as the table tells: one that threads share may have
- * freed it meanwhile. */
-static haft_status haft__check_id(const haft_side *side, haft_id id)
-{
-    if (side->is_shared) {
-        return haft__slots_check_chosen(side->slots, id, side->slots->limit);
-    }
-    return haft_is_live(side->slots->view, id) || haft__is_held(side, id)
-               ? HAFT_OK
-               : haft__slots_diagnose(side->slots, id);
-}
-
-static haft_status haft__claim_local(const haft_side *side, haft__atomic_u64 *entry, haft_id id)
-{
-    const uint64_t word = haft__load_relaxed(OWN, entry);
-
-    if (word == id.bits) {
-        return HAFT_OCCUPIED;
-    }
-    if (haft__word_index(&side->slots->format, word) == haft__MARK_RESERVED) {
-        return HAFT_BUSY;
-    }
-    if (word == 0) {
-        return HAFT_OK;
-    }
-    haft__end_value(side, entry, word);
-    return haft__check_id(side, id); /* on_end may have freed the object, or rewound the table */
-}
-
-/* Have memory for the entries below `end`. */
-static haft_status haft__make_entries(haft_side *side, uint64_t end)
-{
-    const uint64_t bias = (uint64_t)(side->entries.base - side->memory.base);
-    haft_status status = HAFT_OK;
-
-    /* Of a shared table each thread asks: it must see itself that the memory is writable. */
-    if (side->is_shared || end > haft__load_relaxed(ONWARD, &side->used)) {
-        status = haft__reservation_commit(&side->memory, bias + end * side->entries.stride);
-    }
-    if (status == HAFT_OK) {
-        haft__raise_used(side, end);
-    }
-    return status;
-}
-
-static haft_status haft__claim(haft_side *side, haft__atomic_u64 *entry, haft_id id)
-{
-    const struct haft__word_format *format = &side->slots->format;
-    const haft_status status = haft__make_entries(side, haft__word_index(format, id.bits) + 1);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
-    return side->is_shared
-               ? haft__claim_shared(entry, id, haft__word_with_index(format, id.bits, haft__MARK_RESERVED))
-               : haft__claim_local(side, entry, id);
-}
-
-static void haft__write_value(const haft_side *side, haft__atomic_u64 *entry, haft_id id, const void *value)
-{
-    if (value == NULL) {
-        memset(entry + 1, 0, side->value_size);
-    } else {
-        memcpy(entry + 1, value, side->value_size);
-    }
-    /* Weakened, a reader could match the id and read the value's bytes from before. */
-    haft__store_release(SIDE, entry, id.bits);
-}
-
-haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **haft__place)
-{
-    haft__atomic_u64 *entry = haft__entry_of(side, id.bits & side->entries.mask);
-    haft_status status = haft__check_id(side, id);
-
-    status = status == HAFT_OK ? haft__claim(side, entry, id) : status;
-    if (status == HAFT_OK) {
-        haft__write_value(side, entry, id, value);
-    }
-    if (haft__place != NULL && (status == HAFT_OK || status == HAFT_OCCUPIED)) {
-        *haft__place = entry + 1;
-    }
-    return status;
-}
-
-/* --- looking --- */
-
-uint64_t haft_side_for_each(haft_side *side,
-                            bool (*visit)(haft_id id, void *haft__object, void *value, void *arg),
-                            void *arg)
-{
-    uint64_t calls = 0;
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < haft__load_relaxed(ONWARD, &side->used); index++) {
-        haft__atomic_u64 *entry = haft__entry_of(side, index);
-        /* Weakened, the visitor could read the value's bytes from before. */
-        const haft_id id = {haft__load_acquire(SIDE, entry)};
-        void *haft__object =
-            (id.bits & side->entries.mask) == index ? haft_resolve(side->slots->view, id) : NULL;
-
-        if (haft__object == NULL) {
-            continue;
-        }
-        calls++;
-        if (!visit(id, haft__object, entry + 1, arg)) {
-            break;
-        }
-    }
-    return calls;
-}
-
-/*
- * lib/slots/side_copy.h - the values of a local table's sides, as a snapshot has them.
- *
- * Only of sides without on_end: their values are bytes, which may be copied and overwritten.
- */
-
-/* All entries of one side that have had values; a list of them is of one table. */
-struct haft__side_copy {
-    struct haft__side_copy *next;
-    uint64_t number; /* of its side */
-    uint64_t bytes;  /* of entries, which follow */
-};
-
-/* Copies of the sides in the list: HAFT_OK; or HAFT_NO_MEMORY, and `*copies` is untouched. */
-HAFT_INTERNAL haft_status haft__sides_copy(const haft__atomic_u64 *list, const haft_allocator *heap,
-                                     struct haft__side_copy **copies);
-
-/* NULL: there are none. */
-HAFT_INTERNAL void haft__side_copies_free(const haft_allocator *heap, struct haft__side_copy *copies);
-
-HAFT_INTERNAL uint64_t haft__side_copies_bytes(const struct haft__side_copy *copies);
-
-/* Each side without on_end becomes its copy; one that has none, which was not open then, becomes
- * empty. */
-HAFT_INTERNAL void haft__sides_become(const haft__atomic_u64 *list, const struct haft__side_copy *copies);
-
-/* lib/slots/side_copy.c */
-
-/*
- * Copies of sides.
- *
- * Edges in this file.
- *   OWN   one thread uses a local table
- */
-
-/* Those before it have no values, and may have no memory. */
-static char *haft__first_entry(const haft_side *side)
-{
-    return side->entries.base + HAFT_FIRST_INDEX * side->entries.stride;
-}
-
-/* Of all entries that have had values: that number only grows. */
-static uint64_t haft__bytes_used(const haft_side *side)
-{
-    return (haft__load_relaxed(OWN, &side->used) - HAFT_FIRST_INDEX) * side->entries.stride;
-}
-
-static struct haft__side_copy *haft__copy_side(const haft_side *side, const haft_allocator *heap)
-{
-    const uint64_t bytes = haft__bytes_used(side);
-    struct haft__side_copy *copy =
-        haft__heap_take(heap, sizeof *copy + (size_t)bytes, _Alignof(struct haft__side_copy));
-
-    if (copy != NULL) {
-        *copy = (struct haft__side_copy){.number = side->number, .bytes = bytes};
-        if (bytes != 0) {
-            memcpy(copy + 1, haft__first_entry(side), (size_t)bytes);
-        }
-    }
-    return copy;
-}
-
-HAFT_INTERNAL haft_status haft__sides_copy(const haft__atomic_u64 *list, const haft_allocator *heap,
-                                     struct haft__side_copy **copies)
-{
-    struct haft__side_copy *first = NULL;
-
-    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
-        if (side->on_end != NULL) {
-            continue;
-        }
-        struct haft__side_copy *copy = haft__copy_side(side, heap);
-
-        if (copy == NULL) {
-            haft__side_copies_free(heap, first);
-            return HAFT_NO_MEMORY;
-        }
-        copy->next = first;
-        first = copy;
-    }
-    *copies = first;
-    return HAFT_OK;
-}
-
-HAFT_INTERNAL void haft__side_copies_free(const haft_allocator *heap, struct haft__side_copy *copies)
-{
-    for (struct haft__side_copy *copy = copies, *next; copy != NULL; copy = next) {
-        next = copy->next;
-        haft__heap_give(heap, copy, sizeof *copy + (size_t)copy->bytes);
-    }
-}
-
-HAFT_INTERNAL uint64_t haft__side_copies_bytes(const struct haft__side_copy *copies)
-{
-    uint64_t bytes = 0;
-
-    for (const struct haft__side_copy *copy = copies; copy != NULL; copy = copy->next) {
-        bytes += sizeof *copy + copy->bytes;
-    }
-    return bytes;
-}
-
-static const struct haft__side_copy *haft__copy_of(const haft_side *side, const struct haft__side_copy *copies)
-{
-    while (copies != NULL && copies->number != side->number) {
-        copies = copies->next;
-    }
-    return copies;
-}
-
-static void haft__become(const haft_side *side, const struct haft__side_copy *copy)
-{
-    const uint64_t haft__own = haft__bytes_used(side);
-    const uint64_t haft__kept = copy != NULL ? copy->bytes : 0;
-
-    assert(haft__kept <= haft__own && "entries that were set once stay");
-    if (haft__kept != 0) {
-        memcpy(haft__first_entry(side), copy + 1, (size_t)haft__kept);
-    }
-    if (haft__own != haft__kept) {
-        memset(haft__first_entry(side) + haft__kept, 0, (size_t)(haft__own - haft__kept));
-    }
-}
-
-HAFT_INTERNAL void haft__sides_become(const haft__atomic_u64 *list, const struct haft__side_copy *copies)
-{
-    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
-        if (side->on_end == NULL) {
-            haft__become(side, haft__copy_of(side, copies));
-        }
-    }
-}
-
 /* lib/slots/sites.c */
 
 /* Records of allocation sites. */
@@ -5018,8 +4402,8 @@ struct haft_local {
     uint64_t exhausted; /* slots */
     haft_local_destroy *on_destroy;
     void *destroy_arg;
-    const char *name; /* at the end of the block that begins with this struct */
-    haft__atomic_u64 sides; /* see lib/slots/side.h */
+    const char *name;    /* at the end of the block that begins with this struct */
+    haft__atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open */
 };
 
 /* Whether `word` is that of a free slot `index`, in the list or fresh; or its destructor is due. */
@@ -5695,7 +5079,7 @@ haft_status haft_local_clear(haft_local *local)
 void haft_local_close(haft_local *local)
 {
     assert(!local->in_callback && "a callback may not close its table");
-    assert(haft__load_relaxed(OWN, &local->sides) == 0 && "sides are closed before their table");
+    assert(haft__load_relaxed(OWN, &local->attached) == 0 && "sides are closed before their table");
     local->mode = haft__LOCAL_CLOSING;
     haft__local_begin_list(local);
     haft__leaks_report(&local->slots, local->name, local->used);
@@ -6267,207 +5651,6 @@ haft_status haft_local_trim(haft_local *local, uint64_t *released)
         *released = bytes;
     }
     return HAFT_OK;
-}
-
-/* lib/local/local_restore.c */
-
-/*
- * haft_local: ids chosen elsewhere, such as those of a saved game.
- *
- * Edges in this file.
- *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
- */
-
-/* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
-static haft_status haft__check_slot(const haft_local *local, haft_id id)
-{
-    const struct haft__word_format *format = &local->slots.format;
-    const uint64_t index = haft__word_index(format, id.bits);
-    const uint64_t word = haft__load_relaxed(OWN, haft__slots_word(&local->slots, index));
-    const uint64_t asked = haft__word_generation(format, id.bits);
-
-    if (haft__word_index(format, word) == haft__MARK_EXHAUSTED) {
-        return HAFT_EXHAUSTED;
-    }
-    if (!haft__local_is_free(local, index, word) || haft__local_is_ending(local, index)) {
-        return HAFT_OCCUPIED;
-    }
-    if (local->wraps && haft__slots_word_or_floor(&local->slots, index, word) == 0) {
-        return HAFT_OK; /* even below the first generation: the slot may have begun again */
-    }
-    if (asked != 0 && asked < haft__word_generation(format, haft__slots_begin_at(&local->slots, index, word))) {
-        return HAFT_STALE;
-    }
-    return HAFT_OK;
-}
-
-/* If `id` is not of the slot's next life, its allocation sites are of none before that id. */
-static void haft__forget_sites(const haft_local *local, haft_id id)
-{
-    const struct haft__slots *slots = &local->slots;
-    const uint64_t index = haft__word_index(&slots->format, id.bits);
-    const uint64_t haft__begin =
-        haft__slots_begin_at(slots, index, haft__load_relaxed(OWN, haft__slots_word(slots, index)));
-
-    if (haft__word_generation(&slots->format, haft__begin) != haft__word_generation(&slots->format, id.bits)) {
-        haft__sites_forget(&slots->sites, index, index + 1);
-    }
-}
-
-/*
- * Take the slot of `id`, whose fields are in order, from where free slots are; `fills` if it will
- * not be free afterwards.
- */
-static haft_status haft__claim_slot(haft_local *local, haft_id id, bool fills)
-{
-    const uint64_t index = haft__word_index(&local->slots.format, id.bits);
-    haft_status status = haft__check_slot(local, id);
-
-    if (status == HAFT_OK &&
-        (local->mode == haft__LOCAL_CLOSING || (fills && haft__local_available(local) == 0))) {
-        status = HAFT_FULL;
-    }
-    if (status == HAFT_OK) {
-        status = haft__slots_commit(&local->slots, index + 1);
-    }
-    if (status == HAFT_OK) {
-        local->slots.wrapped |= local->wraps; /* wherever the id comes from */
-        haft__forget_sites(local, id);
-        haft__local_claim(local, index);
-    }
-    return status;
-}
-
-/* The slot of `id`, which is free, is reserved: HAFT_OK and the object's bytes, or why not. */
-static haft_status haft__reserve_chosen(haft_local *local, haft_id id, void **haft__object, const void *caller)
-{
-    struct haft__slots *slots = &local->slots;
-    const uint64_t index = haft__word_index(&slots->format, id.bits);
-    haft_status status = haft__slots_check_chosen(slots, id, slots->limit);
-
-    if (status == HAFT_OK) {
-        status = haft__claim_slot(local, id, true);
-    }
-    if (status == HAFT_OK) {
-        haft__atomic_u64 *at = haft__slots_word(slots, index);
-
-        haft__slots_unpoison(slots, at);
-        haft__sites_note_birth(&slots->sites, index, caller);
-        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, id.bits, haft__MARK_RESERVED));
-        local->held++;
-        *haft__object = haft__slots_object(at);
-    }
-    return status;
-}
-
-haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **haft__object)
-{
-    void *bytes;
-    const haft_status status = haft__reserve_chosen(local, id, &bytes, haft__CALLER);
-
-    if (status == HAFT_OK && haft__object != NULL) {
-        *haft__object = bytes;
-    }
-    return status;
-}
-
-haft_status haft_local_restore(haft_local *local, haft_id id, const void *haft__object)
-{
-    void *bytes;
-    const haft_status status = haft__reserve_chosen(local, id, &bytes, haft__CALLER);
-
-    if (status == HAFT_OK) {
-        haft__slots_fill(&local->slots, bytes, haft__object);
-        haft_local_publish(local, id);
-    }
-    return status;
-}
-
-haft_status haft_local_restore_free(haft_local *local, haft_id next)
-{
-    const struct haft__word_format *format = &local->slots.format;
-    const uint64_t index = haft__word_index(format, next.bits);
-    const bool is_exhausted = haft__word_generation(format, next.bits) == 0;
-    haft_status status = haft__slots_check_fields(&local->slots, next, local->slots.limit);
-
-    if (status == HAFT_OK) {
-        status = haft__claim_slot(local, next, is_exhausted);
-    }
-    if (status == HAFT_OK && is_exhausted) {
-        haft__store_relaxed(OWN, haft__slots_word(&local->slots, index),
-                      haft__word_with_index(format, next.bits, haft__MARK_EXHAUSTED));
-        local->exhausted++;
-    } else if (status == HAFT_OK) {
-        haft__local_push(local, index, next.bits);
-    }
-    return status;
-}
-
-void haft_local_load_begin(haft_local *local)
-{
-    assert(local->mode == haft__LOCAL_OPEN && !local->in_callback && "loading begins once");
-    local->mode = haft__LOCAL_LOADING;
-    /* Any of these may be chosen: local_rebuild() finds those that are left. */
-    local->fresh_at = local->fresh_end;
-    local->fresh_slots = 0;
-    haft__local_begin_list(local);
-}
-
-void haft_local_load_end(haft_local *local)
-{
-    assert(local->mode == haft__LOCAL_LOADING && !local->in_callback && "loading has begun");
-    local->mode = haft__LOCAL_OPEN;
-    haft__local_rebuild(local);
-}
-
-/* The id of slot `index`, if it is live; else that of its next life. */
-static haft_id haft__id_or_next(const haft_local *local, uint64_t index, uint64_t word)
-{
-    const struct haft__word_format *format = &local->slots.format;
-    uint64_t haft__begin = haft__slots_begin_at(&local->slots, index, word);
-
-    if (haft__word_index(format, word) == haft__MARK_RESERVED) {
-        haft__begin = haft__local_next_life(local, word);
-    }
-    return (haft_id){haft__word_with_index(format, haft__begin, index)};
-}
-
-uint64_t haft_local_for_each_slot(haft_local *local,
-                                  bool (*visit)(haft_id id, void *haft__object, void *arg), void *arg)
-{
-    const struct haft__word_format *format = &local->slots.format;
-    uint64_t calls = 0;
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
-        haft__atomic_u64 *at = haft__slots_word(&local->slots, index);
-        const uint64_t word = haft__load_relaxed(OWN, at);
-        void *haft__object = haft__word_index(format, word) == index ? haft__slots_object(at) : NULL;
-
-        calls++;
-        if (!visit(haft__id_or_next(local, index, word), haft__object, arg)) {
-            break;
-        }
-    }
-    return calls;
-}
-
-/* lib/local/local_side.c */
-
-/* The sides of a table of one thread. */
-
-haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
-                                       size_t size, haft_side **side)
-{
-    if (local->mode == haft__LOCAL_CLOSING) {
-        return HAFT_IN_CALLBACK;
-    }
-    const haft_status status = haft__side_open(&local->slots, options, size, false, local->wraps, side);
-
-    if (status == HAFT_OK) {
-        (*side)->leave = haft__sides_remove;
-        haft__sides_add(&local->sides, *side);
-    }
-    return status;
 }
 
 /* lib/local/local_stats.c */
@@ -11715,7 +10898,7 @@ struct haft_worker {
     struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    bool is_movable;       /* a command set's: the frame clock lets it go from thread to thread */
+    bool is_movable;      /* the frame clock lets it go from thread to thread */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
@@ -11818,7 +11001,9 @@ struct haft_table {
     haft__atomic_u64 given_used;
     bool is_given; /* all of it is in the program's memory */
 
-    haft__atomic_u64 sides; /* see lib/slots/side.h; under the registry's lock */
+    haft__atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open.  Under the
+                            registry's lock */
+    void (*attached_after_fork)(const haft__atomic_u64 *attached); /* of those; NULL: there is none */
 };
 
 /*
@@ -15401,6 +14586,9 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
  */
 HAFT_INTERNAL haft_status haft__drain_table(haft_table *table);
 
+/* Whether anything is attached, as far as the calling thread sees.  Wait-free. */
+HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table);
+
 /* concurrent/extra/close.c */
 
 /*
@@ -15506,14 +14694,6 @@ HAFT_INTERNAL haft_status haft__implicit_close(const haft_table *table);
 /* In the child of a fork, under the lock: forget those of the threads that are gone. */
 HAFT_INTERNAL void haft__implicit_after_fork(void);
 
-/*
- * concurrent/extra/shared_side.h - the sides of a shared table: opening, closing, forks and
- * haft_table_explain() alone look at them.
- */
-
-/* Whether any side is open, as far as the calling thread sees.  Wait-free. */
-HAFT_INTERNAL bool haft__shared_sides_are_open(const haft_table *table);
-
 /* concurrent/extra/drain.c */
 
 /*
@@ -15521,8 +14701,14 @@ HAFT_INTERNAL bool haft__shared_sides_are_open(const haft_table *table);
  * free and unpin meanwhile.
  *
  * Edges in this file.
+ *   HINT    whether anything is attached: a thread that was told of it sees it
  *   OWN     no other thread uses the table; the batch is this worker's
  */
+
+HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table)
+{
+    return haft__load_relaxed(HINT, &table->attached) != 0;
+}
 
 static bool haft__has_pins(const haft_table *table)
 {
@@ -15622,8 +14808,8 @@ static haft_status haft__try_to_drain(haft_table *table)
     haft_status status = haft__domain_check_moment(table->domain);
 
     status = status == HAFT_OK ? haft__take_table_back(table) : status;
-    return status == HAFT_OK && (haft__has_pins(table) || haft__shared_sides_are_open(table)) ? HAFT_IN_USE
-                                                                                  : status;
+    return status == HAFT_OK && (haft__has_pins(table) || haft__table_has_attached(table)) ? HAFT_IN_USE
+                                                                               : status;
 }
 
 /* Callbacks may have opened workers. */
@@ -15713,7 +14899,7 @@ static void haft__add_full(struct haft__text *text, const haft_table *table, con
 static void haft__add_in_use(struct haft__text *text, const haft_table *table)
 {
     const uint64_t workers = haft__implicit_others(table);
-    const bool sides = haft__shared_sides_are_open(table);
+    const bool sides = haft__table_has_attached(table);
 
     haft__text_add(text, "in use: ");
     if (workers != 0) {
@@ -15804,7 +14990,7 @@ void haft_after_fork_parent(void)
     }
 }
 
-/* A command set's worker names the thread that used it last: now the one that is left. */
+/* A worker that may go from thread to thread names the last: now the one that is left. */
 static void haft__take_over_sets(const haft_table *table)
 {
     for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
@@ -15843,7 +15029,9 @@ void haft_after_fork_child(void)
             continue;
         }
         haft__orphans_collect(table);
-        haft__sides_after_fork(&table->sides);
+        if (table->attached_after_fork != NULL) {
+            table->attached_after_fork(&table->attached);
+        }
     }
     haft__implicit_after_fork();
     haft__registry_unlock();
@@ -16901,7 +16089,7 @@ static haft_status haft__check_moment(const haft_local *local)
     }
     const haft_status status = haft__local_check_moment(local);
 
-    return status == HAFT_OK && haft__load_relaxed(OWN, &local->sides) != 0 ? HAFT_IN_USE : status;
+    return status == HAFT_OK && haft__load_relaxed(OWN, &local->attached) != 0 ? HAFT_IN_USE : status;
 }
 
 /* The local table's destructor, as on_reclaim. */
@@ -17109,43 +16297,6 @@ haft_status haft_unshare(haft_table *table, haft_local **local)
     haft__local_rebuild(opened);
     *local = opened;
     return HAFT_OK;
-}
-
-/* concurrent/extra/shared_side.c */
-
-/*
- * The sides of a shared table.  Their list is under the registry's lock, as that of the tables: a
- * fork finds it whole.
- *
- * Edges in this file.
- *   HINT   whether there are sides: a thread that was told of one sees it
- */
-
-static void haft__leave_locked(haft_side *side)
-{
-    haft__registry_lock();
-    haft__sides_remove(side);
-    haft__registry_unlock();
-}
-
-haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
-                                 haft_side **side)
-{
-    const haft_status status =
-        haft__side_open(&table->slots, options, size, true, table->slots.wrapped, side);
-
-    if (status == HAFT_OK) {
-        (*side)->leave = haft__leave_locked;
-        haft__registry_lock();
-        haft__sides_add(&table->sides, *side);
-        haft__registry_unlock();
-    }
-    return status;
-}
-
-HAFT_INTERNAL bool haft__shared_sides_are_open(const haft_table *table)
-{
-    return haft__load_relaxed(HINT, &table->sides) != 0;
 }
 
 /* concurrent/extra/trim.c */
@@ -17490,6 +16641,641 @@ void haft_abort_unregistered(haft_table *table, haft_id id)
         haft__fetch_add_relaxed(COUNT, &table->counters.reclaimed, 1);
         /* Weakened, the slot could count as reserved, and as exhausted too. */
         haft__fetch_add_release(TALLY, &table->counters.exhausted, 1);
+    }
+}
+
+/*
+ * kit/local/sides/side.h - the sides of a table: a list that its struct begins, and their entries.
+ *
+ * entry.word, beside slot.word of lib/slots/word.h:
+ *
+ *   0              no value
+ *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
+ *   id             there is a value for it
+ *   0[RESERVED]    entry 0, for ever
+ *
+ * Local tables go from each of the first three to each.  Shared ones:
+ *
+ *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
+ *                                             with CAS, by one thread in this life
+ *          g[RESERVED] -> id                  by that thread                          (SIDE)
+ *          g[RESERVED] -> 0                   in the child of a fork
+ *
+ * g[RESERVED] of a former life was left by a thread that ended in the middle.
+ */
+
+struct haft_side {
+    haft_entries entries;
+    const struct haft__slots *slots; /* the table's */
+    uint64_t number;           /* no other side of a local table ever has it; of a shared one 0 */
+    bool is_shared;            /* the table is */
+    haft__atomic_u64 used;           /* entries that are not below were never set */
+    struct haft__reservation memory;
+    size_t value_size;
+    haft_side_end *on_end;
+    void *end_arg;
+    void (*leave)(haft_side *side); /* out of the list */
+    haft__atomic_u64 *list;               /* where the address of the first one is */
+    haft_side *next;
+};
+
+/* A side in no list, for haft_side_open() and its kin: `ids_repeat` if the table has wrap. */
+HAFT_INTERNAL
+haft_status haft__side_open(const struct haft__slots *slots, const haft_side_options *options, size_t size,
+                      bool is_shared, bool ids_repeat, haft_side **side);
+
+/* The list of a table's sides; NULL: there is none.  Of a shared table, under its lock. */
+HAFT_INTERNAL haft_side *haft__sides_first(const haft__atomic_u64 *list);
+HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side);
+HAFT_INTERNAL void haft__sides_remove(haft_side *side);
+
+/* All ids are issued again: each value of a local table's sides ends. */
+HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list);
+
+/* The same where sides_become() follows: each value ends whose side has on_end. */
+HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list);
+
+/* The process has one thread: values that others were setting are not there. */
+HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
+
+/* kit/local/sides/local_side.c */
+
+/* The sides of a table of one thread. */
+
+haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
+                                       size_t size, haft_side **side)
+{
+    if (local->mode == haft__LOCAL_CLOSING) {
+        return HAFT_IN_CALLBACK;
+    }
+    const haft_status status = haft__side_open(&local->slots, options, size, false, local->wraps, side);
+
+    if (status == HAFT_OK) {
+        (*side)->leave = haft__sides_remove;
+        haft__sides_add(&local->attached, *side);
+    }
+    return status;
+}
+
+/* kit/local/sides/side.c */
+
+/*
+ * Sides: values beside a table's objects.
+ *
+ * A former life of the slot is over when an id of this one is held: the grace period between the
+ * two orders all uses of the entry, as it orders those of the object.  So the
+ * compare-and-swap that takes the entry orders nothing: in each life one thread wins it.
+ *
+ * Edges in this file.
+ *   SIDE     write_value (release) -> claim_shared, haft_side_for_each (acquire)   value before id
+ *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
+ *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
+ *   ONWARD   how far entries were set
+ *   COUNT    numbers that are given once
+ */
+
+/* --- a side comes and goes --- */
+
+static haft_status haft__check_options(const haft_side_options *options, bool is_shared, bool ids_repeat)
+{
+    const struct haft__common_options wanted = {
+        .capacity = 1,
+        .object_size = options->value_size,
+        .object_alignment = options->value_alignment,
+    };
+    struct haft__common_options common;
+    uint64_t most;
+    const haft_status status = haft__options_check(&wanted, haft__IN_SLOTS, &common, &most);
+
+    if (status != HAFT_OK) {
+        return status == HAFT_BAD_OBJECT_SIZE ? HAFT_BAD_VALUE_SIZE : HAFT_BAD_VALUE_ALIGNMENT;
+    }
+    if (is_shared && options->on_end != NULL) {
+        return HAFT_BAD_ON_END;
+    }
+    return ids_repeat ? HAFT_BAD_WRAP : HAFT_OK;
+}
+
+/* Entries lie as slots do. */
+static struct haft__geometry haft__geometry_for(const haft_side_options *options)
+{
+    const size_t alignment = options->value_alignment != 0
+                                 ? options->value_alignment
+                                 : haft__options_usual_alignment(options->value_size);
+    const struct haft__slots_options wanted = {
+        .common =
+            {
+                .capacity = 1,
+                .object_size = options->value_size,
+                .object_alignment = alignment,
+            },
+    };
+    return haft__geometry_of(&wanted);
+}
+
+static haft_status haft__reserve_entries(haft_side *side, const haft_side_options *options)
+{
+    const struct haft__geometry geometry = haft__geometry_for(options);
+    const uint64_t count = side->slots->view.mask + 1;
+    haft_status status =
+        haft__reservation_open_array(&side->memory, geometry.bias + count * geometry.stride,
+                               (size_t)geometry.alignment, &side->slots->heap);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    side->entries.base = side->memory.base + geometry.bias;
+    side->entries.mask = count - 1;
+    side->entries.stride = geometry.stride;
+    status = haft__reservation_commit(&side->memory, geometry.bias + geometry.stride);
+    if (status != HAFT_OK) {
+        haft__reservation_close_array(&side->memory, &side->slots->heap);
+    }
+    return status;
+}
+
+static haft__atomic_u64 *haft__entry_of(const haft_side *side, uint64_t index)
+{
+    return (haft__atomic_u64 *)(void *)(side->entries.base + index * side->entries.stride);
+}
+
+/* 0 is none's. */
+static uint64_t haft__side_number(void)
+{
+    static haft__atomic_u64 given;
+
+    return haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
+}
+
+static haft_status haft__open_side(const struct haft__slots *slots, const haft_side_options *options,
+                             bool is_shared, haft_side **side)
+{
+    haft_side *opened = haft__heap_take_zero(&slots->heap, sizeof *opened, _Alignof(haft_side));
+
+    if (opened == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    opened->slots = slots;
+    opened->number = is_shared ? 0 : haft__side_number();
+    opened->is_shared = is_shared;
+    opened->value_size = options->value_size;
+    opened->on_end = options->on_end;
+    opened->end_arg = options->end_arg;
+    const haft_status status = haft__reserve_entries(opened, options);
+
+    if (status != HAFT_OK) {
+        haft__heap_give(&slots->heap, opened, sizeof *opened);
+        return status;
+    }
+    haft__store_relaxed(OWN, &opened->used, HAFT_FIRST_INDEX);
+    haft__store_relaxed(OWN, haft__entry_of(opened, 0), haft__MARK_RESERVED);
+    *side = opened;
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL
+haft_status haft__side_open(const struct haft__slots *slots, const haft_side_options *options, size_t size,
+                      bool is_shared, bool ids_repeat, haft_side **side)
+{
+    haft_side_options known;
+    haft_status status = haft__sized_take(&known, sizeof known, options, size);
+
+    status = status == HAFT_OK ? haft__check_options(&known, is_shared, ids_repeat) : status;
+    return status == HAFT_OK ? haft__open_side(slots, &known, is_shared, side) : status;
+}
+
+HAFT_INTERNAL haft_side *haft__sides_first(const haft__atomic_u64 *list)
+{
+    return (haft_side *)(uintptr_t)haft__load_relaxed(OWN, list);
+}
+
+HAFT_INTERNAL void haft__sides_add(haft__atomic_u64 *list, haft_side *side)
+{
+    side->list = list;
+    side->next = haft__sides_first(list);
+    haft__store_relaxed(OWN, list, (uintptr_t)side);
+}
+
+HAFT_INTERNAL void haft__sides_remove(haft_side *side)
+{
+    haft_side *before = haft__sides_first(side->list);
+
+    if (before == side) {
+        haft__store_relaxed(OWN, side->list, (uintptr_t)side->next);
+        return;
+    }
+    while (before->next != side) {
+        before = before->next;
+    }
+    before->next = side->next;
+}
+
+haft_entries haft_side_entries(const haft_side *side)
+{
+    return side->entries;
+}
+
+/* --- values end --- */
+
+/* The value of the entry, whose word is `word`, ends.  Meanwhile it cannot be set. */
+static void haft__end_value(const haft_side *side, haft__atomic_u64 *entry, uint64_t word)
+{
+    if (side->on_end != NULL) {
+        const int cancel = haft__os_cancel_off();
+
+        haft__store_relaxed(OWN, entry, haft__word_with_index(&side->slots->format, word, haft__MARK_RESERVED));
+        side->on_end(entry + 1, (haft_id){word}, side->end_arg);
+        haft__os_cancel_restore(cancel);
+    }
+    haft__store_relaxed(OWN, entry, 0);
+}
+
+/* The value of slot `index`, if it has one. */
+static bool haft__forget(const haft_side *side, uint64_t index)
+{
+    haft__atomic_u64 *entry = haft__entry_of(side, index);
+    const uint64_t word = haft__load_relaxed(OWN, entry);
+    const bool has_value = (word & side->entries.mask) == index;
+
+    if (has_value) {
+        haft__end_value(side, entry, word);
+    }
+    return has_value;
+}
+
+/* How many values there were; on_end may set others meanwhile. */
+static uint64_t haft__forget_all(const haft_side *side)
+{
+    uint64_t count = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < haft__load_relaxed(OWN, &side->used); index++) {
+        count += haft__forget(side, index);
+    }
+    return count;
+}
+
+/* Again and again: in one side, on_end may have set values in another. */
+static void haft__forget_each(const haft__atomic_u64 *list, bool with_plain)
+{
+    uint64_t ended;
+
+    do {
+        ended = 0;
+        for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+            ended += with_plain || side->on_end != NULL ? haft__forget_all(side) : 0;
+        }
+    } while (ended != 0);
+}
+
+HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list)
+{
+    haft__forget_each(list, true);
+}
+
+HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list)
+{
+    haft__forget_each(list, false);
+}
+
+void haft_side_close(haft_side *side)
+{
+    uint64_t ended = side->on_end != NULL ? haft__forget_all(side) : 0;
+
+    while (ended != 0) {
+        ended = haft__forget_all(side); /* what on_end has set */
+    }
+    side->leave(side);
+    haft__reservation_close_array(&side->memory, &side->slots->heap);
+    haft__heap_give(&side->slots->heap, side, sizeof *side);
+}
+
+/* Whether `id` is live or reserved. */
+static bool haft__is_held(const haft_side *side, haft_id id)
+{
+    const haft_status status = haft__slots_diagnose(side->slots, id);
+
+    return status == HAFT_OK || status == HAFT_RESERVED;
+}
+
+uint64_t haft_side_sweep(haft_side *side)
+{
+    uint64_t count = 0;
+
+    assert(!side->is_shared && "values of a shared table are not removed");
+    for (uint64_t index = HAFT_FIRST_INDEX;
+         !side->is_shared && index < haft__load_relaxed(OWN, &side->used); index++) {
+        const haft_id id = {haft__load_relaxed(OWN, haft__entry_of(side, index))};
+
+        if ((id.bits & side->entries.mask) == index && !haft__is_held(side, id)) {
+            haft__end_value(side, haft__entry_of(side, index), id.bits);
+            count++;
+        }
+    }
+    return count;
+}
+
+bool haft_side_remove(haft_side *side, haft_id id)
+{
+    haft__atomic_u64 *entry = haft__entry_of(side, id.bits & side->entries.mask);
+
+    assert(!side->is_shared && "values of a shared table are not removed");
+    if (side->is_shared || haft__load_relaxed(OWN, entry) != id.bits) {
+        return false;
+    }
+    haft__end_value(side, entry, id.bits);
+    return true;
+}
+
+static void haft__forget_unfinished(const haft_side *side)
+{
+    const uint64_t end = haft__load_relaxed(OWN, &side->used);
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        haft__atomic_u64 *entry = haft__entry_of(side, index);
+        const uint64_t word = haft__load_relaxed(OWN, entry);
+
+        if (haft__word_index(&side->slots->format, word) == haft__MARK_RESERVED) {
+            haft__store_relaxed(OWN, entry, 0);
+        }
+    }
+}
+
+HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list)
+{
+    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+        haft__forget_unfinished(side);
+    }
+}
+
+/* --- values are set --- */
+
+static void haft__raise_used(haft_side *side, uint64_t end)
+{
+    uint64_t before = haft__load_relaxed(ONWARD, &side->used);
+
+    while (before < end && !haft__cas_relaxed(ONWARD, &side->used, before, end)) {
+        before = haft__load_relaxed(ONWARD, &side->used);
+    }
+}
+
+/* The entry is this thread's, to be filled: HAFT_OK, or why not. */
+static haft_status haft__claim_shared(haft__atomic_u64 *entry, haft_id id, uint64_t reserved)
+{
+    uint64_t word;
+
+    do {
+        /* Weakened, the place of a value would be returned before its bytes are there. */
+        word = haft__load_acquire(SIDE, entry);
+        if (word == id.bits) {
+            return HAFT_OCCUPIED;
+        }
+        if (word == reserved) {
+            return HAFT_BUSY;
+        }
+    } while (!haft__cas_relaxed(RETRY, entry, word, reserved));
+    return HAFT_OK;
+}
+
+/* Whether a value may be set for `id`, as far as the table tells: one that threads share may have
+ * freed it meanwhile. */
+static haft_status haft__check_id(const haft_side *side, haft_id id)
+{
+    if (side->is_shared) {
+        return haft__slots_check_chosen(side->slots, id, side->slots->limit);
+    }
+    return haft_is_live(side->slots->view, id) || haft__is_held(side, id)
+               ? HAFT_OK
+               : haft__slots_diagnose(side->slots, id);
+}
+
+static haft_status haft__claim_local(const haft_side *side, haft__atomic_u64 *entry, haft_id id)
+{
+    const uint64_t word = haft__load_relaxed(OWN, entry);
+
+    if (word == id.bits) {
+        return HAFT_OCCUPIED;
+    }
+    if (haft__word_index(&side->slots->format, word) == haft__MARK_RESERVED) {
+        return HAFT_BUSY;
+    }
+    if (word == 0) {
+        return HAFT_OK;
+    }
+    haft__end_value(side, entry, word);
+    return haft__check_id(side, id); /* on_end may have freed the object, or rewound the table */
+}
+
+/* Have memory for the entries below `end`. */
+static haft_status haft__make_entries(haft_side *side, uint64_t end)
+{
+    const uint64_t bias = (uint64_t)(side->entries.base - side->memory.base);
+    haft_status status = HAFT_OK;
+
+    /* Of a shared table each thread asks: it must see itself that the memory is writable. */
+    if (side->is_shared || end > haft__load_relaxed(ONWARD, &side->used)) {
+        status = haft__reservation_commit(&side->memory, bias + end * side->entries.stride);
+    }
+    if (status == HAFT_OK) {
+        haft__raise_used(side, end);
+    }
+    return status;
+}
+
+static haft_status haft__claim(haft_side *side, haft__atomic_u64 *entry, haft_id id)
+{
+    const struct haft__word_format *format = &side->slots->format;
+    const haft_status status = haft__make_entries(side, haft__word_index(format, id.bits) + 1);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    return side->is_shared
+               ? haft__claim_shared(entry, id, haft__word_with_index(format, id.bits, haft__MARK_RESERVED))
+               : haft__claim_local(side, entry, id);
+}
+
+static void haft__write_value(const haft_side *side, haft__atomic_u64 *entry, haft_id id, const void *value)
+{
+    if (value == NULL) {
+        memset(entry + 1, 0, side->value_size);
+    } else {
+        memcpy(entry + 1, value, side->value_size);
+    }
+    /* Weakened, a reader could match the id and read the value's bytes from before. */
+    haft__store_release(SIDE, entry, id.bits);
+}
+
+haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **haft__place)
+{
+    haft__atomic_u64 *entry = haft__entry_of(side, id.bits & side->entries.mask);
+    haft_status status = haft__check_id(side, id);
+
+    status = status == HAFT_OK ? haft__claim(side, entry, id) : status;
+    if (status == HAFT_OK) {
+        haft__write_value(side, entry, id, value);
+    }
+    if (haft__place != NULL && (status == HAFT_OK || status == HAFT_OCCUPIED)) {
+        *haft__place = entry + 1;
+    }
+    return status;
+}
+
+/* --- looking --- */
+
+uint64_t haft_side_for_each(haft_side *side,
+                            bool (*visit)(haft_id id, void *haft__object, void *value, void *arg),
+                            void *arg)
+{
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < haft__load_relaxed(ONWARD, &side->used); index++) {
+        haft__atomic_u64 *entry = haft__entry_of(side, index);
+        /* Weakened, the visitor could read the value's bytes from before. */
+        const haft_id id = {haft__load_acquire(SIDE, entry)};
+        void *haft__object =
+            (id.bits & side->entries.mask) == index ? haft_resolve(side->slots->view, id) : NULL;
+
+        if (haft__object == NULL) {
+            continue;
+        }
+        calls++;
+        if (!visit(id, haft__object, entry + 1, arg)) {
+            break;
+        }
+    }
+    return calls;
+}
+
+/*
+ * kit/local/sides/side_copy.h - the values of a local table's sides, as a snapshot has them.
+ *
+ * Only of sides without on_end: their values are bytes, which may be copied and overwritten.
+ */
+
+/* All entries of one side that have had values; a list of them is of one table. */
+struct haft__side_copy {
+    struct haft__side_copy *next;
+    uint64_t number; /* of its side */
+    uint64_t bytes;  /* of entries, which follow */
+};
+
+/* Copies of the sides in the list: HAFT_OK; or HAFT_NO_MEMORY, and `*copies` is untouched. */
+HAFT_INTERNAL haft_status haft__sides_copy(const haft__atomic_u64 *list, const haft_allocator *heap,
+                                     struct haft__side_copy **copies);
+
+/* NULL: there are none. */
+HAFT_INTERNAL void haft__side_copies_free(const haft_allocator *heap, struct haft__side_copy *copies);
+
+HAFT_INTERNAL uint64_t haft__side_copies_bytes(const struct haft__side_copy *copies);
+
+/* Each side without on_end becomes its copy; one that has none, which was not open then, becomes
+ * empty. */
+HAFT_INTERNAL void haft__sides_become(const haft__atomic_u64 *list, const struct haft__side_copy *copies);
+
+/* kit/local/sides/side_copy.c */
+
+/*
+ * Copies of sides.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses a local table
+ */
+
+/* Those before it have no values, and may have no memory. */
+static char *haft__first_entry(const haft_side *side)
+{
+    return side->entries.base + HAFT_FIRST_INDEX * side->entries.stride;
+}
+
+/* Of all entries that have had values: that number only grows. */
+static uint64_t haft__bytes_used(const haft_side *side)
+{
+    return (haft__load_relaxed(OWN, &side->used) - HAFT_FIRST_INDEX) * side->entries.stride;
+}
+
+static struct haft__side_copy *haft__copy_side(const haft_side *side, const haft_allocator *heap)
+{
+    const uint64_t bytes = haft__bytes_used(side);
+    struct haft__side_copy *copy =
+        haft__heap_take(heap, sizeof *copy + (size_t)bytes, _Alignof(struct haft__side_copy));
+
+    if (copy != NULL) {
+        *copy = (struct haft__side_copy){.number = side->number, .bytes = bytes};
+        if (bytes != 0) {
+            memcpy(copy + 1, haft__first_entry(side), (size_t)bytes);
+        }
+    }
+    return copy;
+}
+
+HAFT_INTERNAL haft_status haft__sides_copy(const haft__atomic_u64 *list, const haft_allocator *heap,
+                                     struct haft__side_copy **copies)
+{
+    struct haft__side_copy *first = NULL;
+
+    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+        if (side->on_end != NULL) {
+            continue;
+        }
+        struct haft__side_copy *copy = haft__copy_side(side, heap);
+
+        if (copy == NULL) {
+            haft__side_copies_free(heap, first);
+            return HAFT_NO_MEMORY;
+        }
+        copy->next = first;
+        first = copy;
+    }
+    *copies = first;
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL void haft__side_copies_free(const haft_allocator *heap, struct haft__side_copy *copies)
+{
+    for (struct haft__side_copy *copy = copies, *next; copy != NULL; copy = next) {
+        next = copy->next;
+        haft__heap_give(heap, copy, sizeof *copy + (size_t)copy->bytes);
+    }
+}
+
+HAFT_INTERNAL uint64_t haft__side_copies_bytes(const struct haft__side_copy *copies)
+{
+    uint64_t bytes = 0;
+
+    for (const struct haft__side_copy *copy = copies; copy != NULL; copy = copy->next) {
+        bytes += sizeof *copy + copy->bytes;
+    }
+    return bytes;
+}
+
+static const struct haft__side_copy *haft__copy_of(const haft_side *side, const struct haft__side_copy *copies)
+{
+    while (copies != NULL && copies->number != side->number) {
+        copies = copies->next;
+    }
+    return copies;
+}
+
+static void haft__become(const haft_side *side, const struct haft__side_copy *copy)
+{
+    const uint64_t haft__own = haft__bytes_used(side);
+    const uint64_t haft__kept = copy != NULL ? copy->bytes : 0;
+
+    assert(haft__kept <= haft__own && "entries that were set once stay");
+    if (haft__kept != 0) {
+        memcpy(haft__first_entry(side), copy + 1, (size_t)haft__kept);
+    }
+    if (haft__own != haft__kept) {
+        memset(haft__first_entry(side) + haft__kept, 0, (size_t)(haft__own - haft__kept));
+    }
+}
+
+HAFT_INTERNAL void haft__sides_become(const haft__atomic_u64 *list, const struct haft__side_copy *copies)
+{
+    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+        if (side->on_end == NULL) {
+            haft__become(side, haft__copy_of(side, copies));
+        }
     }
 }
 
@@ -18098,7 +17884,7 @@ HAFT_INTERNAL struct haft__shape haft__local_shape(const haft_local *local)
 HAFT_INTERNAL haft_status haft__local_end_values(haft_local *local, void (*end)(const haft__atomic_u64 *list))
 {
     local->in_callback = true;
-    end(&local->sides);
+    end(&local->attached);
     local->in_callback = false;
     return haft__local_check_moment(local); /* on_end may have reserved a slot */
 }
@@ -18252,7 +18038,7 @@ haft_status haft_local_snapshot(const haft_local *local, haft_history *history, 
 
     struct haft__side_copy *sides = NULL;
 
-    status = status == HAFT_OK ? haft__sides_copy(&local->sides, &history->heap, &sides) : status;
+    status = status == HAFT_OK ? haft__sides_copy(&local->attached, &history->heap, &sides) : status;
     if (status == HAFT_OK) {
         const struct haft__image image = haft__local_begin_image(local);
 
@@ -18294,7 +18080,7 @@ haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t
         const struct haft__image image = haft__history_go(history, number);
 
         haft__local_become(local, &image);
-        haft__sides_become(&local->sides, haft__history_find(history, number)->sides);
+        haft__sides_become(&local->attached, haft__history_find(history, number)->sides);
     }
     return status;
 }
@@ -18762,6 +18548,188 @@ haft_status haft__image_file_check_list(const struct haft__image_file *image_fil
         at = haft__word_index(slots->format, *haft__image_word(slots, at));
     }
     return HAFT_OK;
+}
+
+/* kit/local/files/local_restore.c */
+
+/*
+ * haft_local: ids chosen elsewhere, such as those of a saved game.
+ *
+ * Edges in this file.
+ *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
+ */
+
+/* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
+static haft_status haft__check_slot(const haft_local *local, haft_id id)
+{
+    const struct haft__word_format *format = &local->slots.format;
+    const uint64_t index = haft__word_index(format, id.bits);
+    const uint64_t word = haft__load_relaxed(OWN, haft__slots_word(&local->slots, index));
+    const uint64_t asked = haft__word_generation(format, id.bits);
+
+    if (haft__word_index(format, word) == haft__MARK_EXHAUSTED) {
+        return HAFT_EXHAUSTED;
+    }
+    if (!haft__local_is_free(local, index, word) || haft__local_is_ending(local, index)) {
+        return HAFT_OCCUPIED;
+    }
+    if (local->wraps && haft__slots_word_or_floor(&local->slots, index, word) == 0) {
+        return HAFT_OK; /* even below the first generation: the slot may have begun again */
+    }
+    if (asked != 0 && asked < haft__word_generation(format, haft__slots_begin_at(&local->slots, index, word))) {
+        return HAFT_STALE;
+    }
+    return HAFT_OK;
+}
+
+/* If `id` is not of the slot's next life, its allocation sites are of none before that id. */
+static void haft__forget_sites(const haft_local *local, haft_id id)
+{
+    const struct haft__slots *slots = &local->slots;
+    const uint64_t index = haft__word_index(&slots->format, id.bits);
+    const uint64_t haft__begin =
+        haft__slots_begin_at(slots, index, haft__load_relaxed(OWN, haft__slots_word(slots, index)));
+
+    if (haft__word_generation(&slots->format, haft__begin) != haft__word_generation(&slots->format, id.bits)) {
+        haft__sites_forget(&slots->sites, index, index + 1);
+    }
+}
+
+/*
+ * Take the slot of `id`, whose fields are in order, from where free slots are; `fills` if it will
+ * not be free afterwards.
+ */
+static haft_status haft__claim_slot(haft_local *local, haft_id id, bool fills)
+{
+    const uint64_t index = haft__word_index(&local->slots.format, id.bits);
+    haft_status status = haft__check_slot(local, id);
+
+    if (status == HAFT_OK &&
+        (local->mode == haft__LOCAL_CLOSING || (fills && haft__local_available(local) == 0))) {
+        status = HAFT_FULL;
+    }
+    if (status == HAFT_OK) {
+        status = haft__slots_commit(&local->slots, index + 1);
+    }
+    if (status == HAFT_OK) {
+        local->slots.wrapped |= local->wraps; /* wherever the id comes from */
+        haft__forget_sites(local, id);
+        haft__local_claim(local, index);
+    }
+    return status;
+}
+
+/* The slot of `id`, which is free, is reserved: HAFT_OK and the object's bytes, or why not. */
+static haft_status haft__reserve_chosen(haft_local *local, haft_id id, void **haft__object, const void *caller)
+{
+    struct haft__slots *slots = &local->slots;
+    const uint64_t index = haft__word_index(&slots->format, id.bits);
+    haft_status status = haft__slots_check_chosen(slots, id, slots->limit);
+
+    if (status == HAFT_OK) {
+        status = haft__claim_slot(local, id, true);
+    }
+    if (status == HAFT_OK) {
+        haft__atomic_u64 *at = haft__slots_word(slots, index);
+
+        haft__slots_unpoison(slots, at);
+        haft__sites_note_birth(&slots->sites, index, caller);
+        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, id.bits, haft__MARK_RESERVED));
+        local->held++;
+        *haft__object = haft__slots_object(at);
+    }
+    return status;
+}
+
+haft_status haft_local_reserve_at(haft_local *local, haft_id id, void **haft__object)
+{
+    void *bytes;
+    const haft_status status = haft__reserve_chosen(local, id, &bytes, haft__CALLER);
+
+    if (status == HAFT_OK && haft__object != NULL) {
+        *haft__object = bytes;
+    }
+    return status;
+}
+
+haft_status haft_local_restore(haft_local *local, haft_id id, const void *haft__object)
+{
+    void *bytes;
+    const haft_status status = haft__reserve_chosen(local, id, &bytes, haft__CALLER);
+
+    if (status == HAFT_OK) {
+        haft__slots_fill(&local->slots, bytes, haft__object);
+        haft_local_publish(local, id);
+    }
+    return status;
+}
+
+haft_status haft_local_restore_free(haft_local *local, haft_id next)
+{
+    const struct haft__word_format *format = &local->slots.format;
+    const uint64_t index = haft__word_index(format, next.bits);
+    const bool is_exhausted = haft__word_generation(format, next.bits) == 0;
+    haft_status status = haft__slots_check_fields(&local->slots, next, local->slots.limit);
+
+    if (status == HAFT_OK) {
+        status = haft__claim_slot(local, next, is_exhausted);
+    }
+    if (status == HAFT_OK && is_exhausted) {
+        haft__store_relaxed(OWN, haft__slots_word(&local->slots, index),
+                      haft__word_with_index(format, next.bits, haft__MARK_EXHAUSTED));
+        local->exhausted++;
+    } else if (status == HAFT_OK) {
+        haft__local_push(local, index, next.bits);
+    }
+    return status;
+}
+
+void haft_local_load_begin(haft_local *local)
+{
+    assert(local->mode == haft__LOCAL_OPEN && !local->in_callback && "loading begins once");
+    local->mode = haft__LOCAL_LOADING;
+    /* Any of these may be chosen: local_rebuild() finds those that are left. */
+    local->fresh_at = local->fresh_end;
+    local->fresh_slots = 0;
+    haft__local_begin_list(local);
+}
+
+void haft_local_load_end(haft_local *local)
+{
+    assert(local->mode == haft__LOCAL_LOADING && !local->in_callback && "loading has begun");
+    local->mode = haft__LOCAL_OPEN;
+    haft__local_rebuild(local);
+}
+
+/* The id of slot `index`, if it is live; else that of its next life. */
+static haft_id haft__id_or_next(const haft_local *local, uint64_t index, uint64_t word)
+{
+    const struct haft__word_format *format = &local->slots.format;
+    uint64_t haft__begin = haft__slots_begin_at(&local->slots, index, word);
+
+    if (haft__word_index(format, word) == haft__MARK_RESERVED) {
+        haft__begin = haft__local_next_life(local, word);
+    }
+    return (haft_id){haft__word_with_index(format, haft__begin, index)};
+}
+
+uint64_t haft_local_for_each_slot(haft_local *local,
+                                  bool (*visit)(haft_id id, void *haft__object, void *arg), void *arg)
+{
+    const struct haft__word_format *format = &local->slots.format;
+    uint64_t calls = 0;
+
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        haft__atomic_u64 *at = haft__slots_word(&local->slots, index);
+        const uint64_t word = haft__load_relaxed(OWN, at);
+        void *haft__object = haft__word_index(format, word) == index ? haft__slots_object(at) : NULL;
+
+        calls++;
+        if (!visit(haft__id_or_next(local, index, word), haft__object, arg)) {
+            break;
+        }
+    }
+    return calls;
 }
 
 /* kit/local/files/local_save.c */
@@ -23145,6 +23113,36 @@ HAFT_INTERNAL char *haft__export_text(const struct haft__export_head *head, size
     return text;
 }
 #endif /* HAFT_WITHOUT_EXPORT */
+
+/* kit/shared/sides/shared_side.c */
+
+/*
+ * The sides of a shared table.  Their list is under the registry's lock, as that of the tables: a
+ * fork finds it whole.
+ */
+
+static void haft__leave_locked(haft_side *side)
+{
+    haft__registry_lock();
+    haft__sides_remove(side);
+    haft__registry_unlock();
+}
+
+haft_status haft_side_open_sized(haft_table *table, const haft_side_options *options, size_t size,
+                                 haft_side **side)
+{
+    const haft_status status =
+        haft__side_open(&table->slots, options, size, true, table->slots.wrapped, side);
+
+    if (status == HAFT_OK) {
+        (*side)->leave = haft__leave_locked;
+        haft__registry_lock();
+        table->attached_after_fork = haft__sides_after_fork;
+        haft__sides_add(&table->attached, *side);
+        haft__registry_unlock();
+    }
+    return status;
+}
 
 #pragma pop_macro("far")
 #pragma pop_macro("max")

@@ -75,16 +75,16 @@
  *                                to, copied, saved and loaded
  *     haft/memory.h        3922  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/threads.h       4071  threads that the program did not start, or that seldom use a
+ *     haft/threads.h       4110  threads that the program did not start, or that seldom use a
  *                                table: a worker for each thread that asks, and inserting and
  *                                freeing without one
  *     haft/diagnose.h       906  what is wrong with an id or a table, for programs and for people
- *     haft/kit/commands.h  4582  creations and destructions recorded by jobs, carried out at the
+ *     haft/kit/commands.h  4576  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/arena.h     4271  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h         5846  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/kit/arena.h     4310  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h         5840  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/kit/export.h    6054  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/export.h    6048  statistics of all open tables in a file, for haft-top and other
  *                                programs
  *     haft/clock.h          814  a grace period that the program brings: a foreign clock
  *
@@ -3933,6 +3933,45 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file);
  * Cost      O(1).
  */
 
+typedef struct haft_table haft_table; /* see haft/table.h */
+
+/*
+ * haft_allocator - where memory comes from, malloc or one's own: three functions and their context,
+ * so small that it is passed by value.
+ *
+ *   haft_allocator from = haft_allocator_malloc();
+ *   node = from.alloc(from.context, sizeof *node, alignof(struct node));
+ *
+ * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.  Size
+ *           0 is a block like any other, at an address that no other has.  Result NULL: no memory.
+ * resize    `new_size` bytes for `memory`, a block of alloc or resize of `old_size` bytes, both
+ *           that and `alignment` as asked for last.  The block may move; its first min(old_size,
+ *           new_size) bytes are kept.  New size 0 does not free.  `memory` NULL, `old_size` 0: as
+ *           alloc.  Result NULL: no memory, and the block is as it was.
+ * free      ends `memory`, a block of `size` bytes, as asked for last.  NULL is nothing.
+ *
+ * Threads   as the memory behind it: malloc any, an arena (haft/kit/arena.h) one at a time.
+ */
+typedef struct haft_allocator {
+    void *(*alloc)(void *context, size_t size, size_t alignment);
+    void *(*resize)(void *context, void *memory, size_t old_size, size_t new_size,
+                    size_t alignment);
+    void (*free)(void *context, void *memory, size_t size);
+    void *context;
+} haft_allocator;
+
+/*
+ * haft_allocator_malloc - the C library's malloc, realloc and free: free() takes its blocks, and
+ * its `free` takes blocks of malloc().  On Windows neither is allowed: there it is _aligned_malloc
+ * and _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two
+ * gets NULL.
+ *
+ * Threads   any, and so may its functions be called.
+ * Progress  wait-free; its functions as malloc.
+ * Cost      O(1).  resize copies where malloc's own alignment does not do.
+ */
+haft_allocator haft_allocator_malloc(void);
+
 /*
  * haft_reserve_capacity - have memory for `count` more slots now, as haft_local_reserve_capacity()
  * for a local table: before deadlines begin, and with all workers open.
@@ -4023,12 +4062,12 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  */
 
 /*
- * An allocator of the program's own (haft_allocator of haft/kit/arena.h) serves a haft_local, a
- * haft_packed, a haft_table, a haft_domain or a haft_history that has it in its options, and all
- * that is opened for these: clones, sides, workers, and memory that loading and saving need until
- * they return.  The struct is copied, and its context must last until all of these are closed;
- * haft_share() and haft_unshare() keep the allocator.  Its `resize` is not called, and may be NULL.
- * If it refuses a block, the answer is HAFT_NO_MEMORY, and nothing has changed.
+ * An allocator of the program's own serves a haft_local, a haft_packed, a haft_table, a haft_domain
+ * or a haft_history that has it in its options, and all that is opened for these: clones, sides,
+ * workers, and memory that loading and saving need until they return.  The struct is copied, and
+ * its context must last until all of these are closed; haft_share() and haft_unshare() keep the
+ * allocator.  Its `resize` is not called, and may be NULL. If it refuses a block, the answer is
+ * HAFT_NO_MEMORY, and nothing has changed.
  *
  * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are
  * reserved at once and used as they are needed: the option `memory` is for programs that may not
@@ -4268,8 +4307,7 @@ void haft_after_fork_parent(void);
 void haft_after_fork_child(void);
 
 /*
- * haft/kit/arena.h - memory that is freed all at once: a frame's, a request's, a job's; and
- * allocators, of which an arena is one.
+ * haft/kit/arena.h - memory that is freed all at once: a frame's, a request's, a job's.
  *
  *   haft_arena *arena;
  *   haft_arena_open(&(haft_arena_options){.block_size = 65536}, &arena);
@@ -4299,50 +4337,6 @@ void haft_after_fork_child(void);
  * Progress  wait-free.
  * Cost      O(1).
  */
-
-/* --- allocators: where a container's memory comes from: malloc, an arena, or one's own --- */
-
-/*
- *   haft_allocator from = haft_allocator_malloc();    or haft_arena_allocator(arena)
- *   node = from.alloc(from.context, sizeof *node, alignof(struct node));
- *
- * The caller keeps sizes and alignments: an arena stores none.
- */
-
-/*
- * haft_allocator - three functions and their context; small, so pass it by value.
- *
- * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.  Size
- *           0 is a block like any other, at an address that no other has.  Result NULL: no memory.
- * resize    `new_size` bytes for `memory`, a block of alloc or resize of `old_size` bytes, both
- *           that and `alignment` as asked for last.  The block may move; its first min(old_size,
- *           new_size) bytes are kept.  New size 0 does not free.  `memory` NULL, `old_size` 0: as
- *           alloc.  Result NULL: no memory, and the block is as it was.
- * free      ends `memory`, a block of `size` bytes, as asked for last.  NULL is nothing.
- *
- * Threads   as the memory behind it: malloc any, an arena one at a time.
- */
-typedef struct haft_allocator {
-    void *(*alloc)(void *context, size_t size, size_t alignment);
-    void *(*resize)(void *context, void *memory, size_t old_size, size_t new_size,
-                    size_t alignment);
-    void (*free)(void *context, void *memory, size_t size);
-    void *context;
-} haft_allocator;
-
-/*
- * haft_allocator_malloc - the C library's malloc, realloc and free: free() takes its blocks, and
- * its `free` takes blocks of malloc().  On Windows neither is allowed: there it is _aligned_malloc
- * and _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two
- * gets NULL.
- *
- * Threads   any, and so may its functions be called.
- * Progress  wait-free; its functions as malloc.
- * Cost      O(1).  resize copies where malloc's own alignment does not do.
- */
-haft_allocator haft_allocator_malloc(void);
-
-/* --- arenas --- */
 
 /* What haft_arena_alloc() aligns to: enough for every basic type. */
 #define HAFT_ARENA_ALIGNMENT HAFT_CAST(size_t, 16)
