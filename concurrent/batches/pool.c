@@ -11,6 +11,7 @@
  */
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
+#include "lib/base/compiler.h"
 #include <assert.h>
 #include <stddef.h>
 
@@ -18,7 +19,7 @@
 
 static unsigned part_of(uint64_t place)
 {
-    return 63 - (unsigned)__builtin_clzll(place / DIRECTORY_LEAST + 1);
+    return highest_bit(place / DIRECTORY_LEAST + 1);
 }
 
 static uint64_t part_size(unsigned part)

@@ -1,8 +1,9 @@
 /* Whether a callback runs: a mark of the thread. */
 #include "concurrent/clock/callback.h"
+#include "lib/base/compiler.h"
 #include <assert.h>
 
-static _Thread_local bool is_running;
+static THREAD_LOCAL bool is_running;
 
 bool callback_is_running(void)
 {

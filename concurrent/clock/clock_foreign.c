@@ -9,6 +9,7 @@
 #include "concurrent/clock/measure.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
+#include "lib/base/compiler.h"
 #include "lib/base/pause.h"
 #include "lib/base/text.h"
 #include <assert.h>
@@ -21,7 +22,7 @@
  * The standings of the calling thread.  They belong to foreign clocks, which ctx tells apart, not
  * to domains.  One without open jobs may serve another clock next, since inside() knows the rest.
  */
-static _Thread_local struct {
+static THREAD_LOCAL struct {
     const void *ctx;
     struct standing standing;
 } standings[MOST_CLOCKS];

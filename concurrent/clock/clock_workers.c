@@ -40,6 +40,7 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/thread.h"
 #include "concurrent/clock/tickets.h"
+#include "lib/base/compiler.h"
 #include "lib/base/pause.h"
 #include "lib/base/text.h"
 #include <assert.h>
@@ -63,7 +64,7 @@ struct member {
 _Static_assert(sizeof(struct member) <= CACHE_LINE, "members share no cache line");
 
 /* The calling thread's member that was looked up last, and the number of its domain. */
-static _Thread_local struct {
+static THREAD_LOCAL struct {
     uint64_t domain;
     struct member *member;
 } latest_member;

@@ -10,6 +10,7 @@
 #include "concurrent/clock/foreign.h"
 #include "concurrent/clock/section_count.h"
 #include "concurrent/clock/thread.h"
+#include "lib/base/compiler.h"
 #include <assert.h>
 #include <stddef.h>
 
@@ -17,7 +18,7 @@
 #define OPEN_UNKNOWN UINT32_MAX       /* the thread had no standing, and got none */
 #define OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
 
-static _Thread_local uint32_t forgotten;
+static THREAD_LOCAL uint32_t forgotten;
 
 bool job_is_forgotten(void)
 {

@@ -12,13 +12,14 @@
  * program's.
  */
 #include "concurrent/clock/registry.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include <haft/memory.h>
 #include <stddef.h>
 
 static struct os_mutex domains_lock;
 static haft_domain *open_domains; /* under the lock */
-static _Thread_local unsigned times_taken;
+static THREAD_LOCAL unsigned times_taken;
 static uint32_t forks; /* from the first process to this; written where there is one thread */
 static uint64_t process_number; /* this one's number, as forks; 0: the handler does not keep it */
 
@@ -59,7 +60,7 @@ static void begin_child(void)
 
 /* Before main, and before other constructors except those of the same priority; in Mach-O (macOS),
  * which has none, in the order of the link. */
-__attribute__((constructor(101))) static void watch_forks(void)
+AT_START(101, watch_forks)
 {
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
 

@@ -15,6 +15,7 @@
 #include "concurrent/counted/free_slots.h"
 #include "concurrent/counted/returned.h"
 #include "concurrent/counted/values.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include <string.h>
 
@@ -24,7 +25,7 @@ struct frame {
     atomic_u64 chain; /* the first slot, whose word leads on; COUNTED_ENDING: none */
 };
 
-static _Thread_local atomic_u64 innermost; /* a struct frame *; of this thread alone */
+static THREAD_LOCAL atomic_u64 innermost; /* a struct frame *; of this thread alone */
 
 /* The thread's frame for the table; NULL: there is none. */
 static struct frame *frame_of(const haft_counted *table)

@@ -11,6 +11,7 @@
  */
 #include "concurrent/counted/destroy.h"
 #include "concurrent/counted/values.h"
+#include "lib/base/compiler.h"
 #include "lib/slots/bad_access.h"
 #include <string.h>
 
@@ -34,7 +35,7 @@ void *haft_counted_acquire(haft_counted *table, haft_id id)
 }
 
 /* The object after all, if it was published since; else the id is reported. */
-static void *require_again(haft_counted *table, haft_id id) __attribute__((noinline));
+NOINLINE static void *require_again(haft_counted *table, haft_id id);
 static void *require_again(haft_counted *table, haft_id id)
 {
     haft_status status = haft_counted_diagnose(table, id);
@@ -62,7 +63,7 @@ void *haft_counted_require(haft_counted *table, haft_id id)
 {
     void *object = haft_counted_acquire(table, id);
 
-    return __builtin_expect(object != NULL, 1) ? object : require_again(table, id);
+    return HAFT_IF_LIKELY(object != NULL) ? object : require_again(table, id);
 }
 
 /* Whether the word is that of an object with this id that is held. */
@@ -118,8 +119,8 @@ static inline bool is_unchanged(uint64_t before, uint64_t after)
 }
 
 /* The object behind the word, which was `before`: any number of words. */
-static bool copy_words(const haft_counted *table, const atomic_u64 *at, uint64_t before,
-                       void *object) __attribute__((noinline));
+NOINLINE static bool copy_words(const haft_counted *table, const atomic_u64 *at, uint64_t before,
+                                void *object);
 static bool copy_words(const haft_counted *table, const atomic_u64 *at, uint64_t before,
                        void *object)
 {

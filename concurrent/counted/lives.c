@@ -15,6 +15,7 @@
 #include "concurrent/counted/free_slots.h"
 #include "concurrent/counted/shards.h"
 #include "concurrent/counted/values.h"
+#include "lib/base/compiler.h"
 #include <string.h>
 
 /* --- the way in --- */
@@ -46,8 +47,7 @@ static inline void publish_word(atomic_u64 *at, uint64_t word)
 }
 
 /* Any object, into any slot: apart, so that the common way stays short. */
-static haft_status insert_anywhere(haft_counted *table, const void *object, haft_id *id)
-    __attribute__((noinline));
+NOINLINE static haft_status insert_anywhere(haft_counted *table, const void *object, haft_id *id);
 static haft_status insert_anywhere(haft_counted *table, const void *object, haft_id *id)
 {
     atomic_u64 *at;
@@ -135,7 +135,7 @@ static haft_status refuse_counted(const haft_counted *table, haft_id id)
 }
 
 /* End an object: apart, so that the common way stays short. */
-static haft_status free_any(haft_counted *table, haft_id id) __attribute__((noinline));
+NOINLINE static haft_status free_any(haft_counted *table, haft_id id);
 static haft_status free_any(haft_counted *table, haft_id id)
 {
     atomic_u64 *at = counted_find(table, id);
@@ -163,8 +163,7 @@ static haft_status free_any(haft_counted *table, haft_id id)
 }
 
 /* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
-static void give_after_all(haft_counted *table, uint64_t index, uint32_t life)
-    __attribute__((noinline));
+NOINLINE static void give_after_all(haft_counted *table, uint64_t index, uint32_t life);
 static void give_after_all(haft_counted *table, uint64_t index, uint32_t life)
 {
     free_slots_give(table, index, life);

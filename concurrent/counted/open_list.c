@@ -1,5 +1,6 @@
 /* The list of open counted tables. */
 #include "concurrent/counted/open_list.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include <stddef.h>
 
@@ -18,7 +19,7 @@ void open_list_unlock(void)
 }
 
 /* Before main: see concurrent/clock/registry.c for the order of locks in a fork. */
-__attribute__((constructor(101))) static void guard_open_list(void)
+AT_START(101, guard_open_list)
 {
     os_on_fork(open_list_lock, open_list_unlock, open_list_unlock);
 }

@@ -7,9 +7,10 @@
  *   COUNT   each thread's number is given once, in no order with anything else
  */
 #include "concurrent/counted/shards.h"
+#include "lib/base/compiler.h"
 #include <string.h>
 
-_Thread_local uint32_t shards_thread;
+THREAD_LOCAL uint32_t shards_thread;
 
 uint64_t shards_count(uint64_t capacity)
 {

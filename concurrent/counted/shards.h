@@ -16,11 +16,12 @@
 #define HAFT_CONCURRENT_COUNTED_SHARDS_H
 
 #include "concurrent/counted/state.h"
+#include "lib/base/compiler.h"
 
 /* Shards for that capacity: a power of two. */
 uint64_t shards_count(uint64_t capacity);
 
-extern _Thread_local uint32_t shards_thread; /* the calling thread's number; 0: it has none yet */
+extern THREAD_LOCAL uint32_t shards_thread; /* the calling thread's number; 0: it has none yet */
 uint32_t shards_number_thread(void);
 
 /* The calling thread's shard. */

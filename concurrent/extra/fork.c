@@ -6,6 +6,7 @@
  * the slots that they have left (orphans.c).
  */
 #include "concurrent/clock/domain.h"
+#include "lib/base/compiler.h"
 #include <haft/threads.h>
 
 #include "concurrent/clock/callback.h"
@@ -17,7 +18,7 @@
 #include "concurrent/table/tables.h"
 #include <assert.h>
 
-static _Thread_local unsigned depth;
+static THREAD_LOCAL unsigned depth;
 
 void haft_before_fork(void)
 {

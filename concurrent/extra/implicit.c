@@ -13,6 +13,7 @@
 #include "concurrent/clock/thread.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/worker.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include <haft/threads.h>
 #include <stdlib.h>
@@ -35,8 +36,8 @@ struct entry {
 static struct os_key entries_key;
 static bool has_key;              /* under the lock */
 static struct entry *all_entries; /* under the lock */
-static _Thread_local struct entry *own_entries;
-static _Thread_local struct opened latest;
+static THREAD_LOCAL struct entry *own_entries;
+static THREAD_LOCAL struct opened latest;
 
 /* Under the lock. */
 static void unlink_entry(struct entry *entry)

@@ -10,6 +10,7 @@
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
+#include "lib/base/compiler.h"
 #include "lib/slots/object.h"
 #include <assert.h>
 #include <haft/table.h>
@@ -18,7 +19,7 @@
 
 static void fetch(const struct slots *slots, uint64_t index)
 {
-    __builtin_prefetch(slots_word(slots, index), 1);
+    prefetch_to_write(slots_word(slots, index));
 }
 
 /* The words of the first slots are on their way. */

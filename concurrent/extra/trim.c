@@ -14,6 +14,7 @@
  *   COUNT  how far the table's slots were ever used; all in hand lie below
  */
 #include "concurrent/table/legacy.h"
+#include "lib/base/compiler.h"
 #include "lib/slots/release.h"
 #include <haft/memory.h>
 
@@ -159,8 +160,7 @@ static void put_rest(const struct trim *trim)
 
     for (uint64_t word = 0; word <= trim->end / 64; word++) {
         for (uint64_t bits = trim->bits[word]; bits != 0; bits &= bits - 1) {
-            batch->indices[batch->count++] =
-                (uint32_t)(word * 64 + (uint64_t)__builtin_ctzll(bits));
+            batch->indices[batch->count++] = (uint32_t)(word * 64 + lowest_bit(bits));
             if (batch->count == trim->table->batch_max) {
                 shelf_offer(trim->worker, batch);
                 batch = shelf_empty_batch(trim->worker);

@@ -10,6 +10,7 @@
 #include "concurrent/table/life.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/supply.h"
+#include "lib/base/compiler.h"
 #include "lib/base/pause.h"
 #include "lib/slots/object.h"
 #include <assert.h>
@@ -86,8 +87,8 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
  * haft_insert when the filling batch is empty, or the table does not allow the quick way.  Not
  * inlined: its calls would cost haft_insert a stack frame.
  */
-__attribute__((noinline)) haft_status worker_insert(haft_worker *worker, const void *object,
-                                                    haft_id *id, const void *caller)
+NOINLINE haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id,
+                                   const void *caller)
 {
     void *bytes;
     const haft_status status = worker_reserve(worker, id, &bytes, caller);
@@ -104,7 +105,7 @@ static inline bool insert(haft_worker *worker, const void *object, haft_id *id)
 {
     struct haft_front_slot slot;
 
-    if (__builtin_expect(object == NULL, 0) ||
+    if (HAFT_IF_UNLIKELY(object == NULL) ||
         !haft_worker_front_take(worker, worker->view, worker->called_from, &slot)) {
         return false;
     }
@@ -118,9 +119,8 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
 {
     debug_check(worker);
 
-    return __builtin_expect(insert(worker, object, id), 1)
-               ? HAFT_OK
-               : worker_insert(worker, object, id, CALLER);
+    return HAFT_IF_LIKELY(insert(worker, object, id)) ? HAFT_OK
+                                                      : worker_insert(worker, object, id, CALLER);
 }
 
 bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn)

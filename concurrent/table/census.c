@@ -18,6 +18,7 @@
 #include "lib/base/asan.h"
 #include "lib/base/os.h"
 #include "lib/base/text.h"
+#include <haft/detail/compiler.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -43,8 +44,7 @@ struct census {
     bool is_right;
 };
 
-static __attribute__((format(printf, 2, 3))) void object(struct census *census, const char *format,
-                                                         ...)
+static HAFT_PRINTF(2, 3) void object(struct census *census, const char *format, ...)
 {
     char line[400]; /* a longer name cuts the text */
     struct text text = text_in(line, sizeof line);

@@ -14,12 +14,13 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/shelf.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include "lib/slots/object.h"
 #include <stddef.h>
 
 /* The batch that the calling thread takes back. */
-static _Thread_local struct taking {
+static THREAD_LOCAL struct taking {
     const haft_table *table; /* NULL: nothing */
     struct batch *destination;
 } taking;

@@ -10,6 +10,7 @@
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/stats.h"
+#include "lib/base/compiler.h"
 #include "lib/slots/diagnose.h"
 #include <assert.h>
 
@@ -58,8 +59,7 @@ void retire_hand_on(haft_worker *worker)
  * The rare steps of a free: the open batch is full, or the table counts its objects one by one, or
  * keeps allocation sites.  Not inlined: it would cost haft_abort a stack frame.
  */
-static __attribute__((noinline)) void look_further(haft_worker *worker, uint64_t index,
-                                                   const void *caller)
+static NOINLINE void look_further(haft_worker *worker, uint64_t index, const void *caller)
 {
     haft_table *table = worker->table;
 
@@ -79,8 +79,7 @@ static haft_status refuse(haft_worker *worker, haft_id id)
 }
 
 /* Not inlined: it would cost haft_free a stack frame. */
-__attribute__((noinline)) haft_status worker_free(haft_worker *worker, haft_id id,
-                                                  const void *caller)
+NOINLINE haft_status worker_free(haft_worker *worker, haft_id id, const void *caller)
 {
     const struct slots *slots = &worker->table->slots;
     const uint64_t index = id.bits & slots->view.mask;
@@ -108,7 +107,7 @@ haft_status haft_free(haft_worker *worker, haft_id id)
     return worker_free(worker, id, CALLER);
 }
 
-__attribute__((noinline)) void worker_abort(haft_worker *worker, haft_id id, const void *caller)
+NOINLINE void worker_abort(haft_worker *worker, haft_id id, const void *caller)
 {
     haft_table *table = worker->table;
     const uint64_t index = word_index(&table->slots.format, id.bits);

@@ -20,6 +20,7 @@
 #ifndef HAFT_DIAGNOSE_H
 #define HAFT_DIAGNOSE_H
 
+#include <haft/detail/compiler.h>
 #include <haft/detail/inline.h>
 #include <haft/status.h>
 #include <haft/view.h>
@@ -75,10 +76,8 @@ int haft_bad_access_format(const haft_bad_access *access, char *text, size_t siz
  * Not for programs: the functions below call these where an id does not resolve.  `slot` is where
  * the view has its slots; debug builds assert that they are the table's.
  */
-__attribute__((cold)) void *haft_require_failed(const haft_table *table, haft_id id,
-                                                const void *slot);
-__attribute__((cold)) void *haft_local_require_failed(const haft_local *local, haft_id id,
-                                                      const void *slot);
+HAFT_COLD void *haft_require_failed(const haft_table *table, haft_id id, const void *slot);
+HAFT_COLD void *haft_local_require_failed(const haft_local *local, haft_id id, const void *slot);
 
 /*
  * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
@@ -95,7 +94,7 @@ HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id 
 {
     void *object = haft_resolve(view, id);
 
-    return __builtin_expect(object != NULL, 1) ? object : haft_require_failed(table, id, view.base);
+    return HAFT_IF_LIKELY(object != NULL) ? object : haft_require_failed(table, id, view.base);
 }
 
 /*
@@ -109,8 +108,8 @@ HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, ha
 {
     void *object = haft_resolve(view, id);
 
-    return __builtin_expect(object != NULL, 1) ? object
-                                               : haft_local_require_failed(local, id, view.base);
+    return HAFT_IF_LIKELY(object != NULL) ? object
+                                          : haft_local_require_failed(local, id, view.base);
 }
 
 /* --- where objects were allocated and freed: for finding leaks and stale ids --- */

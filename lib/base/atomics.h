@@ -31,33 +31,33 @@ typedef haft_atomic_u64 atomic_u64;
 
 /* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
 #define cas_relaxed(reason, word, expected, desired)                                               \
-    haft_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
+    haft_cas(HAFT_EDGE_##reason, word, expected, desired, HAFT_ORDER(relaxed))
 #define cas_acquire(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ORDER(acquire))
 #define cas_acq_rel(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ORDER(acq_rel))
 #define cas_release(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ORDER(release))
 
 /* Exchange: the value before. */
 #define exchange_acq_rel(edge, word, value)                                                        \
-    u64_exchange(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+    u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ORDER(acq_rel))
 
 /* Fetch and add: the value before. */
 #define fetch_add_relaxed(reason, word, value)                                                     \
-    u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
+    u64_fetch_add(HAFT_EDGE_##reason, word, value, HAFT_ORDER(relaxed))
 #define fetch_add_acquire(edge, word, value)                                                       \
-    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acquire)
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ORDER(acquire))
 #define fetch_add_release(edge, word, value)                                                       \
-    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ORDER(release))
 #define fetch_or_acq_rel(edge, word, value)                                                        \
-    u64_fetch_or(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+    u64_fetch_or(HAFT_EDGE_##edge, word, value, HAFT_ORDER(acq_rel))
 #define fetch_add_acq_rel(edge, word, value)                                                       \
-    u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ORDER(acq_rel))
 
 /* A word of an object, of whatever type the program has there; aligned to 8 bytes. */
-#define bytes_load_acquire(edge, bytes) bytes_load(HAFT_EDGE_##edge, bytes, memory_order_acquire)
+#define bytes_load_acquire(edge, bytes) bytes_load(HAFT_EDGE_##edge, bytes, HAFT_ORDER(acquire))
 #define bytes_store_release(edge, bytes, value)                                                    \
-    bytes_store(HAFT_EDGE_##edge, bytes, value, memory_order_release)
+    bytes_store(HAFT_EDGE_##edge, bytes, value, HAFT_ORDER(release))
 
 #endif /* HAFT_LIB_ATOMICS_H */

@@ -6,6 +6,41 @@
 
 #include <haft/detail/atomics.h>
 
+#ifdef HAFT_COMPILER_MSVC
+static inline uint64_t u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    haft_order order)
+{
+    (void)edge;
+    return haft_msvc_exchange(word, value, order);
+}
+
+static inline uint64_t u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    haft_order order)
+{
+    (void)edge;
+    return haft_msvc_or(word, value, order);
+}
+
+static inline uint64_t u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                     haft_order order)
+{
+    (void)edge;
+    return haft_msvc_add(word, value, order);
+}
+
+/* Visual C++ lets any type alias. */
+static inline uint64_t bytes_load(haft_edge edge, const void *bytes, haft_order order)
+{
+    (void)edge;
+    return haft_msvc_load((const haft_atomic_u64 *)bytes, order);
+}
+
+static inline void bytes_store(haft_edge edge, void *bytes, uint64_t value, haft_order order)
+{
+    (void)edge;
+    haft_msvc_store((haft_atomic_u64 *)bytes, value, order);
+}
+#else
 static inline uint64_t u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                     memory_order order)
 {
@@ -40,5 +75,6 @@ static inline void bytes_store(haft_edge edge, void *bytes, uint64_t value, memo
     (void)edge;
     __atomic_store_n((bytes_u64 *)bytes, value, (int)order);
 }
+#endif
 
 #endif /* HAFT_LIB_ATOMICS_DIRECT_H */

@@ -8,6 +8,7 @@
  */
 #include "lib/base/os_posix.h"
 #include "lib/base/atomics.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(HAFT_OS_BARE)
@@ -257,7 +258,7 @@ uint64_t os_thread_number(void)
 #elif defined(__FreeBSD__)
     return (uint64_t)pthread_getthreadid_np();
 #else
-    static _Thread_local char own_byte;
+    static THREAD_LOCAL char own_byte;
 
     return (uintptr_t)&own_byte;
 #endif

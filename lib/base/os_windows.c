@@ -12,6 +12,7 @@
  *   OWN   the caller of os_discard() owns what the bytes are for; others may read words there
  */
 #include "lib/base/atomics.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 
 #if defined(_WIN32) && !defined(HAFT_OS_BARE)
@@ -373,7 +374,7 @@ struct thread_value {
     DWORD thread;
 };
 
-static _Thread_local bool is_closing_key;
+static THREAD_LOCAL bool is_closing_key;
 
 static bool process_ends(void)
 {

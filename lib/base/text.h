@@ -2,6 +2,7 @@
 #ifndef HAFT_LIB_TEXT_H
 #define HAFT_LIB_TEXT_H
 
+#include <haft/detail/compiler.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,10 +16,9 @@ struct text {
 /* An empty line in the `size` bytes at `begin`. */
 struct text text_in(char *begin, size_t size);
 
-__attribute__((format(printf, 2, 3))) void text_add(struct text *text, const char *format, ...);
+HAFT_PRINTF(2, 3) void text_add(struct text *text, const char *format, ...);
 
-__attribute__((format(printf, 2, 0))) void text_add_list(struct text *text, const char *format,
-                                                         va_list arguments);
+HAFT_PRINTF(2, 0) void text_add_list(struct text *text, const char *format, va_list arguments);
 
 /* A number with a comma between thousands. */
 void text_add_count(struct text *text, uint64_t count);

@@ -5,6 +5,7 @@
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 #include "lib/local/local.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include "lib/local/local_list.h"
 #include "lib/local/state.h"
@@ -313,8 +314,8 @@ void haft_local_publish(haft_local *local, haft_id id)
 }
 
 /* haft_local_insert() of any object, into any slot: apart, so that the common way stays short. */
-static __attribute__((noinline)) haft_status insert_any(haft_local *local, const void *object,
-                                                        haft_id *id, const void *caller)
+static NOINLINE haft_status insert_any(haft_local *local, const void *object, haft_id *id,
+                                       const void *caller)
 {
     haft_id inserted; /* `id` may lie in `object` */
     void *bytes;

@@ -13,15 +13,9 @@
 #ifndef HAFT_LIB_SITES_H
 #define HAFT_LIB_SITES_H
 
+#include "lib/base/compiler.h"
 #include "lib/base/reservation.h"
 #include <haft/diagnose.h>
-
-/* Where the public function that says this was called; NULL: not known, as in WebAssembly. */
-#ifdef __EMSCRIPTEN__
-#define CALLER NULL
-#else
-#define CALLER __builtin_return_address(0)
-#endif
 
 struct site {
     atomic_u64 born; /* an address; 0: not known */

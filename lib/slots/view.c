@@ -1,4 +1,5 @@
 /* Resolving many ids at once: haft_resolve() with the memory of later ids on its way. */
+#include "lib/base/compiler.h"
 #include <haft/view.h>
 
 const uint64_t haft_no_slots[2] = {1, 0};
@@ -11,11 +12,11 @@ size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, siz
     size_t live = 0;
 
     for (size_t i = 0; i < fetched; i++) {
-        __builtin_prefetch((const void *)haft_slot_of(view, ids[i]));
+        prefetch_to_read(haft_slot_of(view, ids[i]));
     }
     for (size_t i = 0; i < count; i++) {
         if (i + IDS_AHEAD < count) {
-            __builtin_prefetch((const void *)haft_slot_of(view, ids[i + IDS_AHEAD]));
+            prefetch_to_read(haft_slot_of(view, ids[i + IDS_AHEAD]));
         }
         objects[i] = haft_resolve(view, ids[i]);
         live += objects[i] != NULL;

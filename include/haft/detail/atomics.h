@@ -36,6 +36,13 @@ typedef std::atomic<uint64_t> haft_atomic_u64;
     (pointer)->compare_exchange_strong(expected, desired, order, std::memory_order_relaxed)
 #define HAFT_C extern "C"
 typedef std::memory_order haft_order;
+#elif defined(HAFT_COMPILER_MSVC)
+#include <haft/detail/atomics_msvc.h>
+#define HAFT_ORDER(name) HAFT_ORDER_##name
+#define HAFT_LOAD(pointer, order) haft_msvc_load(pointer, order)
+#define HAFT_STORE(pointer, value, order) haft_msvc_store(pointer, value, order)
+#define HAFT_CAS(pointer, expected, desired, order) haft_msvc_cas(pointer, expected, desired, order)
+#define HAFT_C
 #else
 #include <stdatomic.h>
 typedef _Atomic(uint64_t) haft_atomic_u64;

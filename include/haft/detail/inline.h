@@ -14,14 +14,13 @@
 #ifndef HAFT_DETAIL_INLINE_H
 #define HAFT_DETAIL_INLINE_H
 
+#include <haft/detail/compiler.h>
 #include <stdint.h> /* and so the header is no empty file when it is compiled alone */
 
-#if !defined(__cplusplus)
-#define HAFT_ONLY_INLINE static inline
-#elif defined(_WIN32)
-#define HAFT_ONLY_INLINE inline
+#ifdef __cplusplus
+#define HAFT_ONLY_INLINE HAFT_NOT_EXPORTED inline
 #else
-#define HAFT_ONLY_INLINE __attribute__((visibility("hidden"))) inline
+#define HAFT_ONLY_INLINE static inline
 #endif
 
 #ifdef __cplusplus

@@ -20,6 +20,7 @@
 #ifndef HAFT_DETAIL_LOCAL_FRONT_H
 #define HAFT_DETAIL_LOCAL_FRONT_H
 
+#include <haft/detail/compiler.h>
 #include <haft/local.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_
     struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
     const uint64_t index = front->head;
 
-    if (__builtin_expect(index == 0, 0)) {
+    if (HAFT_IF_UNLIKELY(index == 0)) {
         return NULL;
     }
     haft_atomic_u64 *at =
@@ -74,8 +75,8 @@ HAFT_ONLY_INLINE bool haft_local_front_put(haft_local *local, haft_view view, ha
     const uint64_t next = id.bits + front->generation_one;
 
     /* After the last life the generation is 0, wherever the sum has gone. */
-    if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_OWN, at) != id.bits, 0) ||
-        __builtin_expect((next & front->generation_mask) == 0, 0)) {
+    if (HAFT_IF_UNLIKELY(haft_load_relaxed(HAFT_EDGE_OWN, at) != id.bits) ||
+        HAFT_IF_UNLIKELY((next & front->generation_mask) == 0)) {
         return false;
     }
     haft_store_relaxed(HAFT_EDGE_OWN, at, (next & ~front->index_mask) | front->head);
@@ -96,7 +97,7 @@ HAFT_ONLY_INLINE haft_status haft_local_insert_front(haft_local *local, haft_vie
 {
     haft_atomic_u64 *at = object != NULL ? haft_local_front_take(local, view, id) : NULL;
 
-    if (__builtin_expect(at == NULL, 0)) {
+    if (HAFT_IF_UNLIKELY(at == NULL)) {
         return haft_local_insert(local, object, id);
     }
     void *bytes = at + 1;

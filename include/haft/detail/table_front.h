@@ -27,6 +27,7 @@
 #ifndef HAFT_DETAIL_TABLE_FRONT_H
 #define HAFT_DETAIL_TABLE_FRONT_H
 
+#include <haft/detail/compiler.h>
 #include <haft/table.h>
 #include <string.h>
 
@@ -104,7 +105,7 @@ HAFT_ONLY_INLINE bool haft_worker_front_take(const haft_worker *worker, haft_vie
         HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
     const uint64_t inserted = haft_load_relaxed(HAFT_EDGE_OWN, &front->inserted);
 
-    if (__builtin_expect(inserted == front->use_to, 0)) {
+    if (HAFT_IF_UNLIKELY(inserted == front->use_to)) {
         return false;
     }
     const uint64_t index = *haft_front_place(front->use_at, inserted);
@@ -112,7 +113,7 @@ HAFT_ONLY_INLINE bool haft_worker_front_take(const haft_worker *worker, haft_vie
         HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
     const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
 
-    if (__builtin_expect(word < used_from, 0)) {
+    if (HAFT_IF_UNLIKELY(word < used_from)) {
         return false;
     }
     slot->word = at;
@@ -147,16 +148,15 @@ HAFT_ONLY_INLINE bool haft_worker_front_free(haft_worker *worker, haft_view view
     const uint64_t freed = haft_load_relaxed(HAFT_EDGE_COUNT, &front->freed);
     uint32_t *place = haft_front_place(front->free_at, freed);
 
-    if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_RETRY, at) != id.bits, 0) ||
-        __builtin_expect(id.bits >= last_life, 0) ||
-        __builtin_expect(freed + 1 >= front->look_at, 0)) {
+    if (HAFT_IF_UNLIKELY(haft_load_relaxed(HAFT_EDGE_RETRY, at) != id.bits) ||
+        HAFT_IF_UNLIKELY(id.bits >= last_life) || HAFT_IF_UNLIKELY(freed + 1 >= front->look_at)) {
         return false;
     }
     /* A live id has its own index: the next generation, and the mark in its place. */
     const uint64_t next = id.bits - index - front->above_index + HAFT_FRONT_FREE;
 
     /* Weakened, the slot's next tenant could be written before the object's first bytes are. */
-    if (__builtin_expect(!haft_cas_acquire(HAFT_EDGE_PUBLISH, at, id.bits, next), 0)) {
+    if (HAFT_IF_UNLIKELY(!haft_cas_acquire(HAFT_EDGE_PUBLISH, at, id.bits, next))) {
         return false;
     }
     *place = HAFT_CAST(uint32_t, index);
@@ -179,7 +179,7 @@ HAFT_ONLY_INLINE haft_status haft_insert_front(haft_worker *worker, haft_view vi
         HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
     struct haft_front_slot slot;
 
-    if (__builtin_expect(object == NULL, 0) ||
+    if (HAFT_IF_UNLIKELY(object == NULL) ||
         !haft_worker_front_take(worker, view, front->used_from, &slot)) {
         /* Into a variable of this block: the caller's may stay in a register. */
         haft_id inserted;

@@ -13,6 +13,7 @@
 #ifndef HAFT_DETAIL_TYPED_SLOTS_H
 #define HAFT_DETAIL_TYPED_SLOTS_H
 
+#include <haft/detail/compiler.h>
 #include <haft/status.h>
 #include <haft/view.h>
 
@@ -53,7 +54,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
 
 /* Static in C++ as well: two files may have typed tables of one name.  Unused, so that no compiler
  * warns of those that a program does not call. */
-#define HAFT_TYPED_FUNCTION static inline __attribute__((unused))
+#define HAFT_TYPED_FUNCTION static inline HAFT_UNUSED
 
 /* A function that is one call: with a result, and without. */
 #define HAFT_TYPED_CALL(result, name, parameters, call)                                            \
@@ -96,12 +97,12 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
  * of these structs in any case.
  */
 #define HAFT_TYPED_WORDS(type, pinned)                                                             \
-    (__alignof__(type) > 8 ? __alignof__(type) / 8 : HAFT_CAST(size_t, 1 + (pinned)))
+    (HAFT_ALIGNOF(type) > 8 ? HAFT_ALIGNOF(type) / 8 : HAFT_CAST(size_t, 1 + (pinned)))
 
 #define HAFT_TYPED_SLOTS(name, type, pinned)                                                       \
     typedef type name##_object;                                                                    \
     typedef struct name##_slot {                                                                   \
-        uint64_t word[HAFT_TYPED_WORDS(type, pinned)] __attribute__((aligned(8)));                 \
+        HAFT_ALIGNED(8) uint64_t word[HAFT_TYPED_WORDS(type, pinned)];                             \
         name##_object object;                                                                      \
     } name##_slot;                                                                                 \
     typedef struct name##_view {                                                                   \
@@ -115,7 +116,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
                                                                                                    \
     HAFT_TYPED_FUNCTION haft_type name##_type(void)                                                \
     {                                                                                              \
-        haft_type self = {sizeof(type), __alignof__(type), sizeof(name##_slot), (pinned) != 0};    \
+        haft_type self = {sizeof(type), HAFT_ALIGNOF(type), sizeof(name##_slot), (pinned) != 0};   \
         return self;                                                                               \
     }                                                                                              \
     HAFT_TYPED_FUNCTION name##_view name##_view_of(haft_view view)                                 \

@@ -32,6 +32,7 @@
 #ifndef HAFT_ARENA_H
 #define HAFT_ARENA_H
 
+#include <haft/detail/compiler.h>
 #include <haft/detail/inline.h>
 #include <haft/memory.h>
 #include <stdarg.h>
@@ -165,9 +166,9 @@ void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
 
 /* Room for one object of a type, or for `count` of them, as a pointer to it; NULL as above. */
 #define haft_arena_new(arena, type)                                                                \
-    ((type *)haft_arena_alloc_aligned(arena, sizeof(type), __alignof__(type)))
+    ((type *)haft_arena_alloc_aligned(arena, sizeof(type), HAFT_ALIGNOF(type)))
 #define haft_arena_new_array(arena, type, count)                                                   \
-    ((type *)haft_arena_resize_array(arena, NULL, 0, count, sizeof(type), __alignof__(type)))
+    ((type *)haft_arena_resize_array(arena, NULL, 0, count, sizeof(type), HAFT_ALIGNOF(type)))
 
 /*
  * haft_arena_resize - another size for an allocation.  The last one grows and shrinks in place
@@ -212,10 +213,9 @@ char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most);
  * Progress  as haft_arena_alloc().
  * Cost      formatting, straight into the block in use; a second time only if it has no room.
  */
-char *haft_arena_printf(haft_arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+char *haft_arena_printf(haft_arena *arena, const char *format, ...) HAFT_PRINTF(2, 3);
 char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
+    HAFT_PRINTF(2, 0);
 
 /*
  * haft_arena_mark - this moment, for haft_arena_rewind(): good until the arena is reset, closed or

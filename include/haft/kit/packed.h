@@ -41,6 +41,7 @@
 #define HAFT_PACKED_H
 
 #include <haft/detail/atomics.h>
+#include <haft/detail/compiler.h>
 #include <haft/detail/inline.h>
 #include <haft/detail/options.h>
 #include <haft/diagnose.h>
@@ -181,8 +182,7 @@ HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
  * Not for programs: haft_packed_require() calls it where an id does not resolve.  `slot` is where
  * the view has its slots; debug builds assert that they are the table's.
  */
-__attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed, haft_id id,
-                                                       const void *slot);
+HAFT_COLD void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slot);
 
 /*
  * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
@@ -196,8 +196,8 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
 {
     void *object = haft_packed_resolve(view, id);
 
-    return __builtin_expect(object != NULL, 1) ? object
-                                               : haft_packed_require_failed(packed, id, view.slot);
+    return HAFT_IF_LIKELY(object != NULL) ? object
+                                          : haft_packed_require_failed(packed, id, view.slot);
 }
 
 /*

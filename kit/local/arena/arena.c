@@ -1,5 +1,6 @@
 /* haft_arena: allocation, marks, clean-up.  The struct and its blocks: kit/local/arena/state.h. */
 #include "kit/local/arena/arena_blocks.h"
+#include "lib/base/compiler.h"
 #include "lib/base/heap.h"
 #include "lib/base/sized.h"
 #include <assert.h>
@@ -183,7 +184,7 @@ void *haft_arena_alloc_array(haft_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
 
-    return __builtin_mul_overflow(count, size, &bytes) ? NULL : haft_arena_alloc(arena, bytes);
+    return multiply_overflows(count, size, &bytes) ? NULL : haft_arena_alloc(arena, bytes);
 }
 
 void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size)
@@ -281,7 +282,7 @@ void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count,
 {
     size_t bytes;
 
-    if (__builtin_mul_overflow(new_count, size, &bytes)) {
+    if (multiply_overflows(new_count, size, &bytes)) {
         return NULL;
     }
     return haft_arena_resize(arena, memory, old_count * size, bytes, alignment);

@@ -1,6 +1,7 @@
 /* Snapshots: a shadow, and what differs between neighbours. */
 #include "kit/local/snapshots/history.h"
 #include "kit/local/sides/side_copy.h"
+#include "lib/base/compiler.h"
 #include "lib/base/sized.h"
 #include <string.h>
 
@@ -187,7 +188,7 @@ static uint64_t compare_part(const struct shadow_part *shadow, const struct imag
                     << (block - first);
         }
         differ[first / 64] = bits;
-        found += (uint64_t)__builtin_popcountll(bits);
+        found += (uint64_t)count_bits(bits);
     }
     if (bytes % IMAGE_BLOCK != 0 &&
         memcmp(part->at + whole * IMAGE_BLOCK, shadow->memory.base + whole * IMAGE_BLOCK,
@@ -232,8 +233,7 @@ static struct change *keep_blocks(const struct shadow_part *shadow, const struct
 
     for (uint64_t first = 0; first < blocks_of(known); first += 64) {
         for (uint64_t bits = differ[first / 64]; bits != 0; bits &= bits - 1) {
-            keep_block(shadow->memory.base, part, known, first + (uint64_t)__builtin_ctzll(bits),
-                       change++);
+            keep_block(shadow->memory.base, part, known, first + lowest_bit(bits), change++);
         }
     }
     return change;

@@ -7,6 +7,7 @@
 #ifndef HAFT_LIB_IMAGE_H
 #define HAFT_LIB_IMAGE_H
 
+#include "lib/base/compiler.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,12 +37,7 @@ struct shape {
 /* Whether two whole blocks differ. */
 static inline bool image_differs(const char *a, const char *b)
 {
-    typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
-    const pair *x = (const pair *)(const void *)a;
-    const pair *y = (const pair *)(const void *)b;
-    const pair all = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
-
-    return (all[0] | all[1]) != 0;
+    return pairs_differ(a, b);
 }
 
 /* Make `bytes` bytes at `to` what they are at `from`: writes to blocks that differ, alone. */

@@ -1,6 +1,7 @@
 /* Recording: the calls of a job on its recorder. */
 #include "kit/shared/commands/commands_record.h"
 #include "kit/shared/commands/state.h"
+#include "lib/base/compiler.h"
 #include <assert.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, con
     size_t bytes;
 
     assert(recorder_may_record(recorder) && "record between the recorder's opening and the apply");
-    if (__builtin_add_overflow(sizeof(struct call), size, &bytes)) {
+    if (add_overflows(sizeof(struct call), size, &bytes)) {
         return HAFT_NO_MEMORY;
     }
     struct call *call = haft_arena_alloc(recorder->arena, bytes);

@@ -17,6 +17,7 @@
 #include "kit/shared/export/export_file.h"
 #include "concurrent/clock/registry.h"
 #include "kit/shared/export/export_posix.h"
+#include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +94,7 @@ static void forget_files(void)
 }
 
 /* After the registry's handler, and before the program's: see registry.c. */
-__attribute__((constructor(102))) static void watch_forks_of_files(void)
+AT_START(102, watch_forks_of_files)
 {
     os_on_fork(lock_files, unlock_files, forget_files);
 }

@@ -1,0 +1,2 @@
+#pragma once
+typedef long long jmp_buf[32];
