@@ -28,7 +28,7 @@ typedef long long LONGLONG;
 typedef size_t SIZE_T;
 typedef void *HANDLE;
 typedef struct HINSTANCE__ *HMODULE;
-typedef long long (WINAPI *FARPROC)(void);
+typedef long long(WINAPI *FARPROC)(void);
 typedef union _LARGE_INTEGER {
     struct {
         DWORD LowPart;
@@ -68,9 +68,10 @@ CRT HMODULE WINAPI GetModuleHandleA(const char *name);
 CRT FARPROC WINAPI GetProcAddress(HMODULE module, const char *name);
 CRT BOOL WINAPI SwitchToThread(void);
 CRT void WINAPI Sleep(DWORD ms);
-CRT HANDLE WINAPI CreateWaitableTimerExA(void *security, const char *name, DWORD flags, DWORD access);
-CRT BOOL WINAPI SetWaitableTimer(HANDLE timer, const LARGE_INTEGER *due, LONG period, void *routine, void *arg,
-                                 BOOL resume);
+CRT HANDLE WINAPI CreateWaitableTimerExA(void *security, const char *name, DWORD flags,
+                                         DWORD access);
+CRT BOOL WINAPI SetWaitableTimer(HANDLE timer, const LARGE_INTEGER *due, LONG period, void *routine,
+                                 void *arg, BOOL resume);
 CRT DWORD WINAPI WaitForSingleObject(HANDLE handle, DWORD ms);
 CRT BOOL WINAPI CloseHandle(HANDLE handle);
 CRT void WINAPI InitializeSRWLock(SRWLOCK *lock);
@@ -78,11 +79,12 @@ CRT void WINAPI AcquireSRWLockExclusive(SRWLOCK *lock);
 CRT BOOLEAN WINAPI TryAcquireSRWLockExclusive(SRWLOCK *lock);
 CRT void WINAPI ReleaseSRWLockExclusive(SRWLOCK *lock);
 CRT void WINAPI InitializeConditionVariable(CONDITION_VARIABLE *condition);
-CRT BOOL WINAPI SleepConditionVariableSRW(CONDITION_VARIABLE *condition, SRWLOCK *lock, DWORD ms, unsigned long flags);
+CRT BOOL WINAPI SleepConditionVariableSRW(CONDITION_VARIABLE *condition, SRWLOCK *lock, DWORD ms,
+                                          unsigned long flags);
 CRT void WINAPI WakeAllConditionVariable(CONDITION_VARIABLE *condition);
 CRT HANDLE WINAPI CreateSemaphoreA(void *security, LONG first, LONG most, const char *name);
 CRT BOOL WINAPI ReleaseSemaphore(HANDLE semaphore, LONG count, LONG *before);
-CRT DWORD WINAPI FlsAlloc(void (WINAPI *at_end)(void *));
+CRT DWORD WINAPI FlsAlloc(void(WINAPI *at_end)(void *));
 CRT BOOL WINAPI FlsFree(DWORD key);
 CRT void *WINAPI FlsGetValue(DWORD key);
 CRT BOOL WINAPI FlsSetValue(DWORD key, void *value);

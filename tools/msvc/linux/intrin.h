@@ -1,5 +1,5 @@
-/* tools/msvc/linux/intrin.h - the intrinsics of Visual C++ that haft uses, as Clang has them anywhere
- * with -fms-extensions. */
+/* tools/msvc/linux/intrin.h - the intrinsics of Visual C++ that haft uses, as Clang has them
+ * anywhere with -fms-extensions. */
 #ifndef HAFT_TOOLS_INTRIN_H
 #define HAFT_TOOLS_INTRIN_H
 
