@@ -18,8 +18,8 @@
  */
 #if defined(__cplusplus)
 #error "haft.c is C: compile it alone, by a C compiler (cc -c haft.c), and link haft.o"
-#elif !defined(__GNUC__) || defined(__TINYC__)
-#error "haft.c needs GCC or Clang: compile it by one of them (gcc -c haft.c), and link haft.o"
+#elif (!defined(__GNUC__) && !defined(_MSC_VER)) || defined(__TINYC__)
+#error "haft.c needs GCC, Clang or Visual C++: compile it by one of them (gcc -c haft.c), and link haft.o"
 #elif !defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L
 #error "haft.c is C11: add -std=c11 or -std=gnu11 to the compiler's options"
 #else
@@ -33,10 +33,12 @@
 /* The one place that says how other files see what is haft's own: not at all. */
 #define HAFT_INTERNAL static
 
+#ifdef __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* of names that a source has which includes this one */
 #if defined(NDEBUG) || defined(HAFT_WITHOUT_EXPORT)
 #pragma GCC diagnostic ignored "-Wunused-function" /* those that asserts or the export alone call */
+#endif
 #endif
 
 #include <assert.h>
@@ -979,6 +981,41 @@ typedef Dl_info haft__sys_symbol;
  * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
  */
 
+#ifdef HAFT_COMPILER_MSVC
+static inline uint64_t haft__u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    haft_order order)
+{
+    (void)edge;
+    return haft_msvc_exchange(word, value, order);
+}
+
+static inline uint64_t haft__u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    haft_order order)
+{
+    (void)edge;
+    return haft_msvc_or(word, value, order);
+}
+
+static inline uint64_t haft__u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                     haft_order order)
+{
+    (void)edge;
+    return haft_msvc_add(word, value, order);
+}
+
+/* Visual C++ lets any type alias. */
+static inline uint64_t haft__bytes_load(haft_edge edge, const void *bytes, haft_order order)
+{
+    (void)edge;
+    return haft_msvc_load((const haft_atomic_u64 *)bytes, order);
+}
+
+static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value, haft_order order)
+{
+    (void)edge;
+    haft_msvc_store((haft_atomic_u64 *)bytes, value, order);
+}
+#else
 static inline uint64_t haft__u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                     memory_order order)
 {
@@ -1013,6 +1050,7 @@ static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value
     (void)edge;
     __atomic_store_n((haft__bytes_u64 *)bytes, value, (int)order);
 }
+#endif
 
 /*
  * lib/base/atomics.h - all atomic operations of lib/ and concurrent/.
@@ -1036,34 +1074,194 @@ typedef haft_atomic_u64 haft__atomic_u64;
 
 /* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
 #define haft__cas_relaxed(reason, word, expected, desired)                                               \
-    haft_cas(HAFT_EDGE_##reason, word, expected, desired, memory_order_relaxed)
+    haft_cas(HAFT_EDGE_##reason, word, expected, desired, HAFT_RELAXED)
 #define haft__cas_acquire(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acquire)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ACQUIRE)
 #define haft__cas_acq_rel(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_acq_rel)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ACQ_REL)
 #define haft__cas_release(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, memory_order_release)
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_RELEASE)
 
 /* Exchange: the value before. */
 #define haft__exchange_acq_rel(edge, word, value)                                                        \
-    haft__u64_exchange(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+    haft__u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 
 /* Fetch and add: the value before. */
 #define haft__fetch_add_relaxed(reason, word, value)                                                     \
-    haft__u64_fetch_add(HAFT_EDGE_##reason, word, value, memory_order_relaxed)
+    haft__u64_fetch_add(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
 #define haft__fetch_add_acquire(edge, word, value)                                                       \
-    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acquire)
+    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
 #define haft__fetch_add_release(edge, word, value)                                                       \
-    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_release)
+    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_RELEASE)
 #define haft__fetch_or_acq_rel(edge, word, value)                                                        \
-    haft__u64_fetch_or(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+    haft__u64_fetch_or(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 #define haft__fetch_add_acq_rel(edge, word, value)                                                       \
-    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, memory_order_acq_rel)
+    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 
 /* A word of an object, of whatever type the program has there; aligned to 8 bytes. */
-#define haft__bytes_load_acquire(edge, bytes) haft__bytes_load(HAFT_EDGE_##edge, bytes, memory_order_acquire)
+#define haft__bytes_load_acquire(edge, bytes) haft__bytes_load(HAFT_EDGE_##edge, bytes, HAFT_ACQUIRE)
 #define haft__bytes_store_release(edge, bytes, value)                                                    \
-    haft__bytes_store(HAFT_EDGE_##edge, bytes, value, memory_order_release)
+    haft__bytes_store(HAFT_EDGE_##edge, bytes, value, HAFT_RELEASE)
+
+/*
+ * lib/base/compiler.h - what the library's sources ask of a compiler beyond C11: see
+ * haft/detail/compiler.h, which has the headers' part.
+ *
+ * GCC and Clang take attributes and built-in functions; Visual C++ the intrinsics and __declspec
+ * that its manual has (learn.microsoft.com/cpp/intrinsics/compiler-intrinsics).
+ */
+
+#ifdef HAFT_COMPILER_MSVC
+#include <intrin.h>
+#endif
+
+/*
+ * NOINLINE      a function that stays one, so that the common way of its caller stays short
+ * THREAD_LOCAL  a variable of each thread
+ * CALLER        where the public function that says this was called; NULL: not known, as in
+ *               WebAssembly
+ * AT_START      a static function without arguments that runs before main(): first those of the
+ *               lowest `place`, from 101 on; in Mach-O (macOS) and with Visual C++, which have no
+ *               such places, in the order of the link
+ */
+#ifdef HAFT_COMPILER_MSVC
+#define haft__NOINLINE __declspec(noinline)
+#define haft__THREAD_LOCAL __declspec(thread)
+#define haft__CALLER _ReturnAddress()
+#else
+#define haft__NOINLINE __attribute__((noinline))
+#define haft__THREAD_LOCAL _Thread_local
+#ifdef __EMSCRIPTEN__
+#define haft__CALLER NULL
+#else
+#define haft__CALLER __builtin_return_address(0)
+#endif
+#endif
+
+#if defined(HAFT_COMPILER_MSVC) && defined(_WIN32)
+#pragma section(".CRT$XCU", read)
+#define haft__AT_START(place, function)                                                                  \
+    static void function(void);                                                                    \
+    __declspec(allocate(".CRT$XCU")) void (*const haft__##function##_at_start)(void) = function;           \
+    static void function(void)
+#else
+#define haft__AT_START(place, function) __attribute__((constructor(place))) static void function(void)
+#endif
+
+/*
+ * prefetch_to_read, prefetch_to_write - the line at `address` will be used soon.
+ * lowest_bit, highest_bit - the number of the bit, from 0 on; `bits` is not 0.
+ * count_bits - how many of `bits` are 1.
+ * multiply_overflows, add_overflows - whether the result does not fit; `*result` if it does.
+ * pairs_differ - whether 64 bytes differ, at addresses of any objects, aligned to 8.
+ */
+#ifdef HAFT_COMPILER_MSVC
+static inline void haft__prefetch_to_read(const void *address)
+{
+#if defined(_M_ARM64) || defined(__aarch64__)
+    __prefetch(address);
+#else
+    _mm_prefetch((const char *)address, _MM_HINT_T0);
+#endif
+}
+
+static inline void haft__prefetch_to_write(const void *address)
+{
+    haft__prefetch_to_read(address);
+}
+
+static inline unsigned haft__lowest_bit(uint64_t bits)
+{
+    unsigned long at = 0;
+
+    _BitScanForward64(&at, bits);
+    return (unsigned)at;
+}
+
+static inline unsigned haft__highest_bit(uint64_t bits)
+{
+    unsigned long at = 0;
+
+    _BitScanReverse64(&at, bits);
+    return (unsigned)at;
+}
+
+static inline unsigned haft__count_bits(uint64_t bits)
+{
+    unsigned count = 0;
+
+    for (; bits != 0; bits &= bits - 1) { /* the instruction is not on each processor */
+        count++;
+    }
+    return count;
+}
+
+static inline bool haft__multiply_overflows(size_t a, size_t b, size_t *result)
+{
+    *result = a * b;
+    return a != 0 && b > SIZE_MAX / a;
+}
+
+static inline bool haft__add_overflows(size_t a, size_t b, size_t *result)
+{
+    *result = a + b;
+    return a > SIZE_MAX - b;
+}
+
+static inline bool haft__pairs_differ(const char *a, const char *b)
+{
+    const uint64_t *x = (const uint64_t *)(const void *)a; /* Visual C++ lets any type alias */
+    const uint64_t *y = (const uint64_t *)(const void *)b;
+
+    return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4]) |
+            (x[5] ^ y[5]) | (x[6] ^ y[6]) | (x[7] ^ y[7])) != 0;
+}
+#else
+static inline void haft__prefetch_to_read(const void *address)
+{
+    __builtin_prefetch(address);
+}
+
+static inline void haft__prefetch_to_write(const void *address)
+{
+    __builtin_prefetch(address, 1);
+}
+
+static inline unsigned haft__lowest_bit(uint64_t bits)
+{
+    return (unsigned)__builtin_ctzll(bits);
+}
+
+static inline unsigned haft__highest_bit(uint64_t bits)
+{
+    return 63 - (unsigned)__builtin_clzll(bits);
+}
+
+static inline unsigned haft__count_bits(uint64_t bits)
+{
+    return (unsigned)__builtin_popcountll(bits);
+}
+
+static inline bool haft__multiply_overflows(size_t a, size_t b, size_t *result)
+{
+    return __builtin_mul_overflow(a, b, result);
+}
+
+static inline bool haft__add_overflows(size_t a, size_t b, size_t *result)
+{
+    return __builtin_add_overflow(a, b, result);
+}
+
+static inline bool haft__pairs_differ(const char *a, const char *b)
+{
+    typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
+    const pair *x = (const pair *)(const void *)a;
+    const pair *y = (const pair *)(const void *)b;
+    const pair all = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
+
+    return (all[0] | all[1]) != 0;
+}
+#endif
 
 /* lib/base/os_posix.c */
 
@@ -1323,7 +1521,7 @@ HAFT_INTERNAL uint64_t haft__os_thread_number(void)
 #elif defined(__FreeBSD__)
     return (uint64_t)pthread_getthreadid_np();
 #else
-    static _Thread_local char own_byte;
+    static haft__THREAD_LOCAL char own_byte;
 
     return (uintptr_t)&own_byte;
 #endif
@@ -2115,7 +2313,7 @@ struct haft__thread_value {
     DWORD thread;
 };
 
-static _Thread_local bool haft__is_closing_key;
+static haft__THREAD_LOCAL bool haft__is_closing_key;
 
 static bool haft__process_ends(void)
 {
@@ -2621,12 +2819,10 @@ struct haft__text {
 /* An empty line in the `size` bytes at `begin`. */
 HAFT_INTERNAL struct haft__text haft__text_in(char *haft__begin, size_t size);
 
-HAFT_INTERNAL
-__attribute__((format(printf, 2, 3))) void haft__text_add(struct haft__text *text, const char *format, ...);
+HAFT_INTERNAL void haft__text_add(struct haft__text *text, const char *format, ...) HAFT_PRINTF(2, 3);
 
 HAFT_INTERNAL
-__attribute__((format(printf, 2, 0))) void haft__text_add_list(struct haft__text *text, const char *format,
-                                                         va_list arguments);
+void haft__text_add_list(struct haft__text *text, const char *format, va_list arguments) HAFT_PRINTF(2, 0);
 
 /* A number with a comma between thousands. */
 HAFT_INTERNAL void haft__text_add_count(struct haft__text *text, uint64_t count);
@@ -2908,13 +3104,6 @@ static inline uint64_t haft__runs_least(const struct haft__runs *runs)
  * Edges in this file.
  *   HINT   a site that is read too early or too late makes a line of text say less
  */
-
-/* Where the public function that says this was called; NULL: not known, as in WebAssembly. */
-#ifdef __EMSCRIPTEN__
-#define haft__CALLER NULL
-#else
-#define haft__CALLER __builtin_return_address(0)
-#endif
 
 struct haft__site {
     haft__atomic_u64 born; /* an address; 0: not known */
@@ -4347,11 +4536,11 @@ size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, siz
     size_t live = 0;
 
     for (size_t i = 0; i < fetched; i++) {
-        __builtin_prefetch((const void *)haft_slot_of(view, ids[i]));
+        haft__prefetch_to_read(haft_slot_of(view, ids[i]));
     }
     for (size_t i = 0; i < count; i++) {
         if (i + haft__IDS_AHEAD < count) {
-            __builtin_prefetch((const void *)haft_slot_of(view, ids[i + haft__IDS_AHEAD]));
+            haft__prefetch_to_read(haft_slot_of(view, ids[i + haft__IDS_AHEAD]));
         }
         objects[i] = haft_resolve(view, ids[i]);
         live += objects[i] != NULL;
@@ -4870,8 +5059,8 @@ void haft_local_publish(haft_local *local, haft_id id)
 }
 
 /* haft_local_insert() of any object, into any slot: apart, so that the common way stays short. */
-static __attribute__((noinline)) haft_status haft__insert_any(haft_local *local, const void *haft__object,
-                                                        haft_id *id, const void *caller)
+static haft__NOINLINE haft_status haft__insert_any(haft_local *local, const void *haft__object, haft_id *id,
+                                       const void *caller)
 {
     haft_id inserted; /* `id` may lie in `object` */
     void *bytes;
@@ -6441,7 +6630,7 @@ struct haft__frame {
     haft__atomic_u64 chain; /* the first slot, whose word leads on; COUNTED_ENDING: none */
 };
 
-static _Thread_local haft__atomic_u64 haft__innermost; /* a struct frame *; of this thread alone */
+static haft__THREAD_LOCAL haft__atomic_u64 haft__innermost; /* a struct frame *; of this thread alone */
 
 /* The thread's frame for the table; NULL: there is none. */
 static struct haft__frame *haft__frame_of(const haft_counted *table)
@@ -6593,7 +6782,7 @@ HAFT_INTERNAL void haft__queue_close(haft_counted *table);
 /* Shards for that capacity: a power of two. */
 HAFT_INTERNAL uint64_t haft__shards_count(uint64_t capacity);
 
-HAFT_INTERNAL _Thread_local uint32_t haft__shards_thread; /* the calling thread's number; 0: it has none yet */
+HAFT_INTERNAL haft__THREAD_LOCAL uint32_t haft__shards_thread; /* the calling thread's number; 0: it has none yet */
 HAFT_INTERNAL uint32_t haft__shards_number_thread(void);
 
 /* The calling thread's shard. */
@@ -6837,7 +7026,7 @@ void *haft_counted_acquire(haft_counted *table, haft_id id)
 }
 
 /* The object after all, if it was published since; else the id is reported. */
-static void *haft__require_again(haft_counted *table, haft_id id) __attribute__((noinline));
+haft__NOINLINE static void *haft__require_again(haft_counted *table, haft_id id);
 static void *haft__require_again(haft_counted *table, haft_id id)
 {
     haft_status status = haft_counted_diagnose(table, id);
@@ -6865,7 +7054,7 @@ void *haft_counted_require(haft_counted *table, haft_id id)
 {
     void *haft__object = haft_counted_acquire(table, id);
 
-    return __builtin_expect(haft__object != NULL, 1) ? haft__object : haft__require_again(table, id);
+    return HAFT_IF_LIKELY(haft__object != NULL) ? haft__object : haft__require_again(table, id);
 }
 
 /* Whether the word is that of an object with this id that is held. */
@@ -6921,8 +7110,8 @@ static inline bool haft__is_unchanged(uint64_t before, uint64_t after)
 }
 
 /* The object behind the word, which was `before`: any number of words. */
-static bool haft__copy_words(const haft_counted *table, const haft__atomic_u64 *at, uint64_t before,
-                       void *haft__object) __attribute__((noinline));
+haft__NOINLINE static bool haft__copy_words(const haft_counted *table, const haft__atomic_u64 *at, uint64_t before,
+                                void *haft__object);
 static bool haft__copy_words(const haft_counted *table, const haft__atomic_u64 *at, uint64_t before,
                        void *haft__object)
 {
@@ -7129,8 +7318,7 @@ static inline void haft__publish_word(haft__atomic_u64 *at, uint64_t word)
 }
 
 /* Any object, into any slot: apart, so that the common way stays short. */
-static haft_status haft__insert_anywhere(haft_counted *table, const void *haft__object, haft_id *id)
-    __attribute__((noinline));
+haft__NOINLINE static haft_status haft__insert_anywhere(haft_counted *table, const void *haft__object, haft_id *id);
 static haft_status haft__insert_anywhere(haft_counted *table, const void *haft__object, haft_id *id)
 {
     haft__atomic_u64 *at;
@@ -7218,7 +7406,7 @@ static haft_status haft__refuse_counted(const haft_counted *table, haft_id id)
 }
 
 /* End an object: apart, so that the common way stays short. */
-static haft_status haft__free_any(haft_counted *table, haft_id id) __attribute__((noinline));
+haft__NOINLINE static haft_status haft__free_any(haft_counted *table, haft_id id);
 static haft_status haft__free_any(haft_counted *table, haft_id id)
 {
     haft__atomic_u64 *at = haft__counted_find(table, id);
@@ -7246,8 +7434,7 @@ static haft_status haft__free_any(haft_counted *table, haft_id id)
 }
 
 /* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
-static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life)
-    __attribute__((noinline));
+haft__NOINLINE static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life);
 static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life)
 {
     haft__free_slots_give(table, index, life);
@@ -7332,7 +7519,7 @@ HAFT_INTERNAL void haft__open_list_unlock(void)
 }
 
 /* Before main: see concurrent/clock/registry.c for the order of locks in a fork. */
-__attribute__((constructor(101))) static void haft__guard_open_list(void)
+haft__AT_START(101, guard_open_list)
 {
     haft__os_on_fork(haft__open_list_lock, haft__open_list_unlock, haft__open_list_unlock);
 }
@@ -7556,7 +7743,7 @@ HAFT_INTERNAL void haft__queue_close(haft_counted *table)
  *   COUNT   each thread's number is given once, in no order with anything else
  */
 
-HAFT_INTERNAL _Thread_local uint32_t haft__shards_thread;
+HAFT_INTERNAL haft__THREAD_LOCAL uint32_t haft__shards_thread;
 
 HAFT_INTERNAL uint64_t haft__shards_count(uint64_t capacity)
 {
@@ -8182,7 +8369,7 @@ HAFT_INTERNAL struct haft__batch *haft__depot_take(struct haft__depot *depot, co
 
 static unsigned haft__part_of(uint64_t haft__place)
 {
-    return 63 - (unsigned)__builtin_clzll(haft__place / haft__DIRECTORY_LEAST + 1);
+    return haft__highest_bit(haft__place / haft__DIRECTORY_LEAST + 1);
 }
 
 static uint64_t haft__part_size(unsigned part)
@@ -8574,7 +8761,7 @@ HAFT_INTERNAL void haft__callback_end(void);
 
 /* Whether a callback runs: a mark of the thread. */
 
-static _Thread_local bool haft__is_running;
+static haft__THREAD_LOCAL bool haft__is_running;
 
 HAFT_INTERNAL bool haft__callback_is_running(void)
 {
@@ -8983,7 +9170,7 @@ HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket);
  * The standings of the calling thread.  They belong to foreign clocks, which ctx tells apart, not
  * to domains.  One without open jobs may serve another clock next, since inside() knows the rest.
  */
-static _Thread_local struct {
+static haft__THREAD_LOCAL struct {
     const void *ctx;
     struct haft__standing standing;
 } haft__standings[haft__MOST_CLOCKS];
@@ -9549,7 +9736,7 @@ struct haft__member {
 _Static_assert(sizeof(struct haft__member) <= haft__CACHE_LINE, "members share no cache line");
 
 /* The calling thread's member that was looked up last, and the number of its domain. */
-static _Thread_local struct {
+static haft__THREAD_LOCAL struct {
     uint64_t domain;
     struct haft__member *member;
 } haft__latest_member;
@@ -10270,7 +10457,7 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
 #define haft__OPEN_UNKNOWN UINT32_MAX       /* the thread had no standing, and got none */
 #define haft__OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
 
-static _Thread_local uint32_t haft__forgotten;
+static haft__THREAD_LOCAL uint32_t haft__forgotten;
 
 HAFT_INTERNAL bool haft__job_is_forgotten(void)
 {
@@ -10490,7 +10677,7 @@ HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__meas
 
 static struct haft__os_mutex haft__domains_lock;
 static haft_domain *haft__open_domains; /* under the lock */
-static _Thread_local unsigned haft__times_taken;
+static haft__THREAD_LOCAL unsigned haft__times_taken;
 static uint32_t haft__forks; /* from the first process to this; written where there is one thread */
 static uint64_t haft__process_number; /* this one's number, as forks; 0: the handler does not keep it */
 
@@ -10531,7 +10718,7 @@ static void haft__begin_child(void)
 
 /* Before main, and before other constructors except those of the same priority; in Mach-O (macOS),
  * which has none, in the order of the link. */
-__attribute__((constructor(101))) static void haft__watch_forks(void)
+haft__AT_START(101, watch_forks)
 {
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
 
@@ -10717,7 +10904,7 @@ HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain)
 HAFT_INTERNAL uint64_t haft__thread_number(void)
 {
     static haft__atomic_u64 given;
-    static _Thread_local uint64_t number;
+    static haft__THREAD_LOCAL uint64_t number;
 
     if (number == 0) {
         number = haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
@@ -11430,8 +11617,8 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **haft__object)
  * inlined: its calls would cost haft_insert a stack frame.
  */
 HAFT_INTERNAL
-__attribute__((noinline)) haft_status haft__worker_insert(haft_worker *worker, const void *haft__object,
-                                                    haft_id *id, const void *caller)
+haft__NOINLINE haft_status haft__worker_insert(haft_worker *worker, const void *haft__object, haft_id *id,
+                                   const void *caller)
 {
     void *bytes;
     const haft_status status = haft__worker_reserve(worker, id, &bytes, caller);
@@ -11448,7 +11635,7 @@ static inline bool haft__insert(haft_worker *worker, const void *haft__object, h
 {
     struct haft_front_slot slot;
 
-    if (__builtin_expect(haft__object == NULL, 0) ||
+    if (HAFT_IF_UNLIKELY(haft__object == NULL) ||
         !haft_worker_front_take(worker, worker->view, worker->called_from, &slot)) {
         return false;
     }
@@ -11462,9 +11649,8 @@ haft_status haft_insert(haft_worker *worker, const void *haft__object, haft_id *
 {
     haft__debug_check(worker);
 
-    return __builtin_expect(haft__insert(worker, haft__object, id), 1)
-               ? HAFT_OK
-               : haft__worker_insert(worker, haft__object, id, haft__CALLER);
+    return HAFT_IF_LIKELY(haft__insert(worker, haft__object, id)) ? HAFT_OK
+                                                      : haft__worker_insert(worker, haft__object, id, haft__CALLER);
 }
 
 HAFT_INTERNAL bool haft__worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
@@ -11691,8 +11877,7 @@ struct haft__census {
     bool is_right;
 };
 
-static __attribute__((format(printf, 2, 3))) void haft__object(struct haft__census *census, const char *format,
-                                                         ...)
+static HAFT_PRINTF(2, 3) void haft__object(struct haft__census *census, const char *format, ...)
 {
     char line[400]; /* a longer name cuts the text */
     struct haft__text text = haft__text_in(line, sizeof line);
@@ -12474,7 +12659,7 @@ uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct ha
  */
 
 /* The batch that the calling thread takes back. */
-static _Thread_local struct haft__taking {
+static haft__THREAD_LOCAL struct haft__taking {
     const haft_table *table; /* NULL: nothing */
     struct haft__batch *destination;
 } haft__taking;
@@ -12755,8 +12940,7 @@ HAFT_INTERNAL void haft__retire_hand_on(haft_worker *worker)
  * The rare steps of a free: the open batch is full, or the table counts its objects one by one, or
  * keeps allocation sites.  Not inlined: it would cost haft_abort a stack frame.
  */
-static __attribute__((noinline)) void haft__look_further(haft_worker *worker, uint64_t index,
-                                                   const void *caller)
+static haft__NOINLINE void haft__look_further(haft_worker *worker, uint64_t index, const void *caller)
 {
     haft_table *table = worker->table;
 
@@ -12776,8 +12960,7 @@ static haft_status haft__refuse(haft_worker *worker, haft_id id)
 }
 
 /* Not inlined: it would cost haft_free a stack frame. */
-HAFT_INTERNAL __attribute__((noinline)) haft_status haft__worker_free(haft_worker *worker, haft_id id,
-                                                                const void *caller)
+HAFT_INTERNAL haft__NOINLINE haft_status haft__worker_free(haft_worker *worker, haft_id id, const void *caller)
 {
     const struct haft__slots *slots = &worker->table->slots;
     const uint64_t index = id.bits & slots->view.mask;
@@ -12805,8 +12988,7 @@ haft_status haft_free(haft_worker *worker, haft_id id)
     return haft__worker_free(worker, id, haft__CALLER);
 }
 
-HAFT_INTERNAL
-__attribute__((noinline)) void haft__worker_abort(haft_worker *worker, haft_id id, const void *caller)
+HAFT_INTERNAL haft__NOINLINE void haft__worker_abort(haft_worker *worker, haft_id id, const void *caller)
 {
     haft_table *table = worker->table;
     const uint64_t index = haft__word_index(&table->slots.format, id.bits);
@@ -14974,7 +15156,7 @@ HAFT_INTERNAL void haft__orphans_collect(haft_table *table);
  * the slots that they have left (orphans.c).
  */
 
-static _Thread_local unsigned haft__depth;
+static haft__THREAD_LOCAL unsigned haft__depth;
 
 void haft_before_fork(void)
 {
@@ -15067,8 +15249,8 @@ struct haft__entry {
 static struct haft__os_key haft__entries_key;
 static bool haft__has_key;              /* under the lock */
 static struct haft__entry *haft__all_entries; /* under the lock */
-static _Thread_local struct haft__entry *haft__own_entries;
-static _Thread_local struct haft__opened haft__latest;
+static haft__THREAD_LOCAL struct haft__entry *haft__own_entries;
+static haft__THREAD_LOCAL struct haft__opened haft__latest;
 
 /* Under the lock. */
 static void haft__unlink_entry(struct haft__entry *entry)
@@ -15348,7 +15530,7 @@ HAFT_INTERNAL void haft__implicit_after_fork(void)
 
 static void haft__fetch(const struct haft__slots *slots, uint64_t index)
 {
-    __builtin_prefetch(haft__slots_word(slots, index), 1);
+    haft__prefetch_to_write(haft__slots_word(slots, index));
 }
 
 /* The words of the first slots are on their way. */
@@ -16454,8 +16636,7 @@ static void haft__put_rest(const struct haft__trim *trim)
 
     for (uint64_t word = 0; word <= trim->end / 64; word++) {
         for (uint64_t bits = trim->bits[word]; bits != 0; bits &= bits - 1) {
-            batch->indices[batch->count++] =
-                (uint32_t)(word * 64 + (uint64_t)__builtin_ctzll(bits));
+            batch->indices[batch->count++] = (uint32_t)(word * 64 + haft__lowest_bit(bits));
             if (batch->count == trim->table->batch_max) {
                 haft__shelf_offer(trim->worker, batch);
                 batch = haft__shelf_empty_batch(trim->worker);
@@ -17312,12 +17493,7 @@ struct haft__shape {
 /* Whether two whole blocks differ. */
 static inline bool haft__image_differs(const char *a, const char *b)
 {
-    typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
-    const pair *x = (const pair *)(const void *)a;
-    const pair *y = (const pair *)(const void *)b;
-    const pair all = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
-
-    return (all[0] | all[1]) != 0;
+    return haft__pairs_differ(a, b);
 }
 
 /* Make `bytes` bytes at `to` what they are at `from`: writes to blocks that differ, alone. */
@@ -17576,7 +17752,7 @@ static uint64_t haft__compare_part(const struct haft__shadow_part *shadow, const
                     << (block - first);
         }
         differ[first / 64] = bits;
-        found += (uint64_t)__builtin_popcountll(bits);
+        found += (uint64_t)haft__count_bits(bits);
     }
     if (bytes % haft__IMAGE_BLOCK != 0 &&
         memcmp(part->at + whole * haft__IMAGE_BLOCK, shadow->memory.base + whole * haft__IMAGE_BLOCK,
@@ -17621,8 +17797,7 @@ static struct haft__change *haft__keep_blocks(const struct haft__shadow_part *sh
 
     for (uint64_t first = 0; first < haft__blocks_of(known); first += 64) {
         for (uint64_t bits = differ[first / 64]; bits != 0; bits &= bits - 1) {
-            haft__keep_block(shadow->memory.base, part, known, first + (uint64_t)__builtin_ctzll(bits),
-                       change++);
+            haft__keep_block(shadow->memory.base, part, known, first + haft__lowest_bit(bits), change++);
         }
     }
     return change;
@@ -21151,7 +21326,7 @@ void *haft_arena_alloc_array(haft_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
 
-    return __builtin_mul_overflow(count, size, &bytes) ? NULL : haft_arena_alloc(arena, bytes);
+    return haft__multiply_overflows(count, size, &bytes) ? NULL : haft_arena_alloc(arena, bytes);
 }
 
 void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size)
@@ -21249,7 +21424,7 @@ void *haft_arena_resize_array(haft_arena *arena, void *memory, size_t old_count,
 {
     size_t bytes;
 
-    if (__builtin_mul_overflow(new_count, size, &bytes)) {
+    if (haft__multiply_overflows(new_count, size, &bytes)) {
         return NULL;
     }
     return haft_arena_resize(arena, memory, old_count * size, bytes, alignment);
@@ -22251,7 +22426,7 @@ haft_status haft_recorder_call(haft_recorder *recorder, haft_call *function, con
     size_t bytes;
 
     assert(haft__recorder_may_record(recorder) && "record between the recorder's opening and the apply");
-    if (__builtin_add_overflow(sizeof(struct haft__call), size, &bytes)) {
+    if (haft__add_overflows(sizeof(struct haft__call), size, &bytes)) {
         return HAFT_NO_MEMORY;
     }
     struct haft__call *call = haft_arena_alloc(recorder->arena, bytes);
@@ -22714,7 +22889,7 @@ static void haft__forget_files(void)
 }
 
 /* After the registry's handler, and before the program's: see registry.c. */
-__attribute__((constructor(102))) static void haft__watch_forks_of_files(void)
+haft__AT_START(102, watch_forks_of_files)
 {
     haft__os_on_fork(haft__lock_files, haft__unlock_files, haft__forget_files);
 }
@@ -23149,5 +23324,7 @@ haft_status haft_side_open_sized(haft_table *table, const haft_side_options *opt
 #pragma pop_macro("near")
 #pragma pop_macro("slots")
 
+#ifdef __GNUC__
 #pragma GCC diagnostic pop
+#endif
 #endif /* C11 */

@@ -57,36 +57,36 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h             159  the id: what names an object instead of a pointer
- *     haft/status.h         333  what haft's functions answer
- *     haft/view.h           559  resolving ids: what every table has in common
- *     haft/domain.h        1300  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1660  the handle table that all threads share, and its workers
- *     haft/counted.h       2117  the handle table for any thread: objects are held by counts
- *     haft/local.h         2462  the handle table of one thread: slots with holes, stable addresses
- *     haft/kit/packed.h    2863  the handle table of one thread that keeps its objects dense: no
+ *     haft/id.h             203  the id: what names an object instead of a pointer
+ *     haft/status.h         377  what haft's functions answer
+ *     haft/view.h           709  resolving ids: what every table has in common
+ *     haft/domain.h        1448  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1808  the handle table that all threads share, and its workers
+ *     haft/counted.h       2265  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2610  the handle table of one thread: slots with holes, stable addresses
+ *     haft/kit/packed.h    3011  the handle table of one thread that keeps its objects dense: no
  *                                holes
  *   then
- *     haft/scan.h          3208  visiting the live objects of a shared table
- *     haft/pin.h           3324  holding on to an object beyond a read section
- *     haft/share.h         3376  hand a local table over to all threads, and back
- *     haft/kit/side.h      3459  side tables: values of another type under the ids of a table
- *     haft/kit/snapshot.h  3702  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h          3355  visiting the live objects of a shared table
+ *     haft/pin.h           3471  holding on to an object beyond a read section
+ *     haft/share.h         3523  hand a local table over to all threads, and back
+ *     haft/kit/side.h      3606  side tables: values of another type under the ids of a table
+ *     haft/kit/snapshot.h  3849  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/memory.h        3922  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h        4069  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/threads.h       4110  threads that the program did not start, or that seldom use a
+ *     haft/threads.h       4257  threads that the program did not start, or that seldom use a
  *                                table: a worker for each thread that asks, and inserting and
  *                                freeing without one
- *     haft/diagnose.h       906  what is wrong with an id or a table, for programs and for people
- *     haft/kit/commands.h  4576  creations and destructions recorded by jobs, carried out at the
+ *     haft/diagnose.h      1056  what is wrong with an id or a table, for programs and for people
+ *     haft/kit/commands.h  4722  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/arena.h     4310  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h         5840  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/kit/arena.h     4457  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h         5985  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/kit/export.h    6048  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/export.h    6193  statistics of all open tables in a file, for haft-top and other
  *                                programs
- *     haft/clock.h          814  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -122,6 +122,52 @@
 #include <string.h>
 
 /*
+ * haft/detail/compiler.h - what the headers ask of a compiler beyond the language.
+ *
+ * GCC and Clang take attributes and built-in functions, Visual C++ has its own words for some of
+ * them.  HAFT_COMPILER_MSVC is set for it; a build may set it too, to try that side with another
+ * compiler that knows the intrinsics (Clang with -fms-extensions).  lib/base/compiler.h has what the
+ * library's sources need besides.
+ */
+
+#if defined(_MSC_VER) && !defined(__GNUC__) && !defined(HAFT_COMPILER_MSVC)
+#define HAFT_COMPILER_MSVC 1
+#endif
+
+/*
+ * HAFT_IF_LIKELY, HAFT_IF_UNLIKELY - a condition that holds nearly always, or hardly ever.
+ * HAFT_COLD - a function that is called hardly ever.
+ * HAFT_PRINTF - argument `at` is a format of printf, its arguments begin at `first`; 0: in a list.
+ * HAFT_UNUSED - a static function of which a source may call none.
+ * HAFT_ALIGNED - before a variable or member: aligned to `bytes`.
+ * HAFT_ALIGNOF - of a type, in C and C++.
+ * HAFT_NOT_EXPORTED - an inline function of C++ that a shared library keeps to itself.
+ */
+#ifdef HAFT_COMPILER_MSVC
+#define HAFT_IF_LIKELY(condition) (condition)
+#define HAFT_IF_UNLIKELY(condition) (condition)
+#define HAFT_COLD __declspec(noinline)
+#define HAFT_PRINTF(at, first)
+#define HAFT_UNUSED
+#define HAFT_ALIGNED(bytes) __declspec(align(bytes))
+#define HAFT_ALIGNOF(type) __alignof(type)
+#define HAFT_NOT_EXPORTED
+#else
+#define HAFT_IF_LIKELY(condition) __builtin_expect(condition, 1)
+#define HAFT_IF_UNLIKELY(condition) __builtin_expect(condition, 0)
+#define HAFT_COLD __attribute__((cold))
+#define HAFT_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#define HAFT_UNUSED __attribute__((unused))
+#define HAFT_ALIGNED(bytes) __attribute__((aligned(bytes)))
+#define HAFT_ALIGNOF(type) __alignof__(type)
+#ifdef _WIN32
+#define HAFT_NOT_EXPORTED
+#else
+#define HAFT_NOT_EXPORTED __attribute__((visibility("hidden")))
+#endif
+#endif
+
+/*
  * haft/detail/inline.h - how the headers define their inline functions, for C and C++.
  *
  * HAFT_INLINE is for those that are also symbols of the shared library, for programs that cannot
@@ -135,12 +181,10 @@
  * and numbers.
  */
 
-#if !defined(__cplusplus)
-#define HAFT_ONLY_INLINE static inline
-#elif defined(_WIN32)
-#define HAFT_ONLY_INLINE inline
+#ifdef __cplusplus
+#define HAFT_ONLY_INLINE HAFT_NOT_EXPORTED inline
 #else
-#define HAFT_ONLY_INLINE __attribute__((visibility("hidden"))) inline
+#define HAFT_ONLY_INLINE static inline
 #endif
 
 #ifdef __cplusplus
@@ -431,6 +475,101 @@ const char *haft_status_name(haft_status status);
 #endif
 
 /*
+ * haft/detail/atomics_msvc.h - atomic operations by Visual C++'s intrinsics, for C, where it has no
+ * _Atomic.
+ *
+ * As its own standard library makes them: loads and stores that the compiler neither splits nor
+ * merges (__iso_volatile_...); on x86-64 a barrier for the compiler is all that acquire and release
+ * need beside them, on Arm64 one for the processor stands beside the operation. Interlocked
+ * operations have forms for an order on Arm64 (_acq, _rel, _nf); on x86-64 each orders all.
+ * (learn.microsoft.com/cpp/intrinsics/arm64-intrinsics; microsoft/STL, stl/inc/atomic.)
+ *
+ * Returns   a load: the word's value; cas: whether `*word` was `expected`; the others: the value before.
+ * Threads   any.
+ * Ordering  as the argument says.
+ * Progress  wait-free; lock-free for cas and what is made of it.
+ * Cost      O(1).
+ */
+
+#if defined(HAFT_COMPILER_MSVC) && !defined(__cplusplus)
+#include <intrin.h>
+
+typedef struct haft_atomic_u64 {
+    HAFT_ALIGNED(8) uint64_t value;
+} haft_atomic_u64;
+
+typedef enum haft_order {
+    HAFT_ORDER_relaxed,
+    HAFT_ORDER_acquire,
+    HAFT_ORDER_release,
+    HAFT_ORDER_acq_rel
+} haft_order;
+
+/* The intrinsics take a signed word that may change at any time. */
+#define HAFT_MSVC_WORD(word) ((volatile long long *)&(word)->value)
+
+/* haft_msvc_before, haft_msvc_behind: a barrier where a store releases, and a load acquires. */
+#if defined(_M_ARM64) || defined(_M_ARM64EC)
+#define haft_msvc_before() __dmb(_ARM64_BARRIER_ISH)
+#define haft_msvc_behind() __dmb(_ARM64_BARRIER_ISHLD)
+#define HAFT_MSVC_BY_ORDER(order, call, ...)                                                       \
+    ((order) == HAFT_ORDER_relaxed   ? call##_nf(__VA_ARGS__)                                      \
+     : (order) == HAFT_ORDER_acquire ? call##_acq(__VA_ARGS__)                                     \
+     : (order) == HAFT_ORDER_release ? call##_rel(__VA_ARGS__)                                     \
+                                     : call(__VA_ARGS__))
+#else
+#define haft_msvc_before() _ReadWriteBarrier()
+#define haft_msvc_behind() _ReadWriteBarrier()
+#define HAFT_MSVC_BY_ORDER(order, call, ...) ((void)(order), call(__VA_ARGS__))
+#endif
+
+HAFT_ONLY_INLINE uint64_t haft_msvc_load(const haft_atomic_u64 *word, haft_order order)
+{
+    const uint64_t value =
+        (uint64_t)__iso_volatile_load64((const volatile long long *)&word->value);
+
+    if (order != HAFT_ORDER_relaxed) {
+        haft_msvc_behind();
+    }
+    return value;
+}
+
+HAFT_ONLY_INLINE void haft_msvc_store(haft_atomic_u64 *word, uint64_t value, haft_order order)
+{
+    if (order != HAFT_ORDER_relaxed) {
+        haft_msvc_before();
+    }
+    __iso_volatile_store64(HAFT_MSVC_WORD(word), (long long)value);
+}
+
+HAFT_ONLY_INLINE bool haft_msvc_cas(haft_atomic_u64 *word, uint64_t expected, uint64_t desired,
+                                    haft_order order)
+{
+    return (uint64_t)HAFT_MSVC_BY_ORDER(order, _InterlockedCompareExchange64, HAFT_MSVC_WORD(word),
+                                        (long long)desired, (long long)expected) == expected;
+}
+
+HAFT_ONLY_INLINE uint64_t haft_msvc_exchange(haft_atomic_u64 *word, uint64_t value,
+                                             haft_order order)
+{
+    return (uint64_t)HAFT_MSVC_BY_ORDER(order, _InterlockedExchange64, HAFT_MSVC_WORD(word),
+                                        (long long)value);
+}
+
+HAFT_ONLY_INLINE uint64_t haft_msvc_or(haft_atomic_u64 *word, uint64_t bits, haft_order order)
+{
+    return (uint64_t)HAFT_MSVC_BY_ORDER(order, _InterlockedOr64, HAFT_MSVC_WORD(word),
+                                        (long long)bits);
+}
+
+HAFT_ONLY_INLINE uint64_t haft_msvc_add(haft_atomic_u64 *word, uint64_t value, haft_order order)
+{
+    return (uint64_t)HAFT_MSVC_BY_ORDER(order, _InterlockedExchangeAdd64, HAFT_MSVC_WORD(word),
+                                        (long long)value);
+}
+#endif
+
+/*
  * haft/detail/atomics.h - the part of haft's atomics that inline functions of public headers need.
  *
  * Every atomic operation of haft names its order in the function and the edge it belongs to as
@@ -462,6 +601,12 @@ typedef std::atomic<uint64_t> haft_atomic_u64;
     (pointer)->compare_exchange_strong(expected, desired, order, std::memory_order_relaxed)
 #define HAFT_C extern "C"
 typedef std::memory_order haft_order;
+#elif defined(HAFT_COMPILER_MSVC)
+#define HAFT_ORDER(name) HAFT_ORDER_##name
+#define HAFT_LOAD(pointer, order) haft_msvc_load(pointer, order)
+#define HAFT_STORE(pointer, value, order) haft_msvc_store(pointer, value, order)
+#define HAFT_CAS(pointer, expected, desired, order) haft_msvc_cas(pointer, expected, desired, order)
+#define HAFT_C
 #else
 #include <stdatomic.h>
 typedef _Atomic(uint64_t) haft_atomic_u64;
@@ -474,6 +619,11 @@ typedef _Atomic(uint64_t) haft_atomic_u64;
 #define HAFT_C
 typedef memory_order haft_order;
 #endif
+
+#define HAFT_RELAXED HAFT_ORDER(relaxed)
+#define HAFT_ACQUIRE HAFT_ORDER(acquire)
+#define HAFT_RELEASE HAFT_ORDER(release)
+#define HAFT_ACQ_REL HAFT_ORDER(acq_rel)
 
 /* The edges, then the reasons a relaxed operation may have. */
 typedef enum haft_edge {
@@ -531,28 +681,28 @@ HAFT_ONLY_INLINE bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t e
 }
 
 /* The word's value. */
-#define haft_load_relaxed(reason, word) haft_load(reason, word, HAFT_ORDER(relaxed))
+#define haft_load_relaxed(reason, word) haft_load(reason, word, HAFT_RELAXED)
 
 /* The word's value; what came before the release of it is visible. */
-#define haft_load_acquire(edge, word) haft_load(edge, word, HAFT_ORDER(acquire))
+#define haft_load_acquire(edge, word) haft_load(edge, word, HAFT_ACQUIRE)
 
 /* Another value for the word. */
 HAFT_ONLY_INLINE void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
 {
-    haft_store(reason, word, value, HAFT_ORDER(relaxed));
+    haft_store(reason, word, value, HAFT_RELAXED);
 }
 
 /* Another value for the word; earlier writes are visible to a thread that acquires it. */
 HAFT_ONLY_INLINE void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
-    haft_store(edge, word, value, HAFT_ORDER(release));
+    haft_store(edge, word, value, HAFT_RELEASE);
 }
 
 /* Compare and swap; if it succeeds, what came before the release of `expected` is visible. */
 HAFT_ONLY_INLINE bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
                                        uint64_t desired)
 {
-    return haft_cas(edge, word, expected, desired, HAFT_ORDER(acquire));
+    return haft_cas(edge, word, expected, desired, HAFT_ACQUIRE);
 }
 
 /*
@@ -969,10 +1119,8 @@ int haft_bad_access_format(const haft_bad_access *access, char *text, size_t siz
  * Not for programs: the functions below call these where an id does not resolve.  `slot` is where
  * the view has its slots; debug builds assert that they are the table's.
  */
-__attribute__((cold)) void *haft_require_failed(const haft_table *table, haft_id id,
-                                                const void *slot);
-__attribute__((cold)) void *haft_local_require_failed(const haft_local *local, haft_id id,
-                                                      const void *slot);
+HAFT_COLD void *haft_require_failed(const haft_table *table, haft_id id, const void *slot);
+HAFT_COLD void *haft_local_require_failed(const haft_local *local, haft_id id, const void *slot);
 
 /*
  * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
@@ -989,7 +1137,7 @@ HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id 
 {
     void *object = haft_resolve(view, id);
 
-    return __builtin_expect(object != NULL, 1) ? object : haft_require_failed(table, id, view.base);
+    return HAFT_IF_LIKELY(object != NULL) ? object : haft_require_failed(table, id, view.base);
 }
 
 /*
@@ -1003,8 +1151,8 @@ HAFT_INLINE void *haft_local_require(const haft_local *local, haft_view view, ha
 {
     void *object = haft_resolve(view, id);
 
-    return __builtin_expect(object != NULL, 1) ? object
-                                               : haft_local_require_failed(local, id, view.base);
+    return HAFT_IF_LIKELY(object != NULL) ? object
+                                          : haft_local_require_failed(local, id, view.base);
 }
 
 /* --- where objects were allocated and freed: for finding leaks and stale ids --- */
@@ -3027,8 +3175,7 @@ HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
  * Not for programs: haft_packed_require() calls it where an id does not resolve.  `slot` is where
  * the view has its slots; debug builds assert that they are the table's.
  */
-__attribute__((cold)) void *haft_packed_require_failed(const haft_packed *packed, haft_id id,
-                                                       const void *slot);
+HAFT_COLD void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slot);
 
 /*
  * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
@@ -3042,8 +3189,8 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
 {
     void *object = haft_packed_resolve(view, id);
 
-    return __builtin_expect(object != NULL, 1) ? object
-                                               : haft_packed_require_failed(packed, id, view.slot);
+    return HAFT_IF_LIKELY(object != NULL) ? object
+                                          : haft_packed_require_failed(packed, id, view.slot);
 }
 
 /*
@@ -4460,9 +4607,9 @@ void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
 
 /* Room for one object of a type, or for `count` of them, as a pointer to it; NULL as above. */
 #define haft_arena_new(arena, type)                                                                \
-    ((type *)haft_arena_alloc_aligned(arena, sizeof(type), __alignof__(type)))
+    ((type *)haft_arena_alloc_aligned(arena, sizeof(type), HAFT_ALIGNOF(type)))
 #define haft_arena_new_array(arena, type, count)                                                   \
-    ((type *)haft_arena_resize_array(arena, NULL, 0, count, sizeof(type), __alignof__(type)))
+    ((type *)haft_arena_resize_array(arena, NULL, 0, count, sizeof(type), HAFT_ALIGNOF(type)))
 
 /*
  * haft_arena_resize - another size for an allocation.  The last one grows and shrinks in place
@@ -4507,10 +4654,9 @@ char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most);
  * Progress  as haft_arena_alloc().
  * Cost      formatting, straight into the block in use; a second time only if it has no room.
  */
-char *haft_arena_printf(haft_arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+char *haft_arena_printf(haft_arena *arena, const char *format, ...) HAFT_PRINTF(2, 3);
 char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
+    HAFT_PRINTF(2, 0);
 
 /*
  * haft_arena_mark - this moment, for haft_arena_rewind(): good until the arena is reset, closed or
@@ -4826,7 +4972,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
 
 /* Static in C++ as well: two files may have typed tables of one name.  Unused, so that no compiler
  * warns of those that a program does not call. */
-#define HAFT_TYPED_FUNCTION static inline __attribute__((unused))
+#define HAFT_TYPED_FUNCTION static inline HAFT_UNUSED
 
 /* A function that is one call: with a result, and without. */
 #define HAFT_TYPED_CALL(result, name, parameters, call)                                            \
@@ -4869,12 +5015,12 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
  * of these structs in any case.
  */
 #define HAFT_TYPED_WORDS(type, pinned)                                                             \
-    (__alignof__(type) > 8 ? __alignof__(type) / 8 : HAFT_CAST(size_t, 1 + (pinned)))
+    (HAFT_ALIGNOF(type) > 8 ? HAFT_ALIGNOF(type) / 8 : HAFT_CAST(size_t, 1 + (pinned)))
 
 #define HAFT_TYPED_SLOTS(name, type, pinned)                                                       \
     typedef type name##_object;                                                                    \
     typedef struct name##_slot {                                                                   \
-        uint64_t word[HAFT_TYPED_WORDS(type, pinned)] __attribute__((aligned(8)));                 \
+        HAFT_ALIGNED(8) uint64_t word[HAFT_TYPED_WORDS(type, pinned)];                             \
         name##_object object;                                                                      \
     } name##_slot;                                                                                 \
     typedef struct name##_view {                                                                   \
@@ -4888,7 +5034,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
                                                                                                    \
     HAFT_TYPED_FUNCTION haft_type name##_type(void)                                                \
     {                                                                                              \
-        haft_type self = {sizeof(type), __alignof__(type), sizeof(name##_slot), (pinned) != 0};    \
+        haft_type self = {sizeof(type), HAFT_ALIGNOF(type), sizeof(name##_slot), (pinned) != 0};   \
         return self;                                                                               \
     }                                                                                              \
     HAFT_TYPED_FUNCTION name##_view name##_view_of(haft_view view)                                 \
@@ -5100,7 +5246,7 @@ HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_
     struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
     const uint64_t index = front->head;
 
-    if (__builtin_expect(index == 0, 0)) {
+    if (HAFT_IF_UNLIKELY(index == 0)) {
         return NULL;
     }
     haft_atomic_u64 *at =
@@ -5125,8 +5271,8 @@ HAFT_ONLY_INLINE bool haft_local_front_put(haft_local *local, haft_view view, ha
     const uint64_t next = id.bits + front->generation_one;
 
     /* After the last life the generation is 0, wherever the sum has gone. */
-    if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_OWN, at) != id.bits, 0) ||
-        __builtin_expect((next & front->generation_mask) == 0, 0)) {
+    if (HAFT_IF_UNLIKELY(haft_load_relaxed(HAFT_EDGE_OWN, at) != id.bits) ||
+        HAFT_IF_UNLIKELY((next & front->generation_mask) == 0)) {
         return false;
     }
     haft_store_relaxed(HAFT_EDGE_OWN, at, (next & ~front->index_mask) | front->head);
@@ -5147,7 +5293,7 @@ HAFT_ONLY_INLINE haft_status haft_local_insert_front(haft_local *local, haft_vie
 {
     haft_atomic_u64 *at = object != NULL ? haft_local_front_take(local, view, id) : NULL;
 
-    if (__builtin_expect(at == NULL, 0)) {
+    if (HAFT_IF_UNLIKELY(at == NULL)) {
         return haft_local_insert(local, object, id);
     }
     void *bytes = at + 1;
@@ -5388,7 +5534,7 @@ HAFT_ONLY_INLINE bool haft_worker_front_take(const haft_worker *worker, haft_vie
         HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
     const uint64_t inserted = haft_load_relaxed(HAFT_EDGE_OWN, &front->inserted);
 
-    if (__builtin_expect(inserted == front->use_to, 0)) {
+    if (HAFT_IF_UNLIKELY(inserted == front->use_to)) {
         return false;
     }
     const uint64_t index = *haft_front_place(front->use_at, inserted);
@@ -5396,7 +5542,7 @@ HAFT_ONLY_INLINE bool haft_worker_front_take(const haft_worker *worker, haft_vie
         HAFT_CAST(haft_atomic_u64 *, HAFT_CAST(void *, view.base + index * view.stride));
     const uint64_t word = haft_load_relaxed(HAFT_EDGE_OWN, at);
 
-    if (__builtin_expect(word < used_from, 0)) {
+    if (HAFT_IF_UNLIKELY(word < used_from)) {
         return false;
     }
     slot->word = at;
@@ -5431,16 +5577,15 @@ HAFT_ONLY_INLINE bool haft_worker_front_free(haft_worker *worker, haft_view view
     const uint64_t freed = haft_load_relaxed(HAFT_EDGE_COUNT, &front->freed);
     uint32_t *place = haft_front_place(front->free_at, freed);
 
-    if (__builtin_expect(haft_load_relaxed(HAFT_EDGE_RETRY, at) != id.bits, 0) ||
-        __builtin_expect(id.bits >= last_life, 0) ||
-        __builtin_expect(freed + 1 >= front->look_at, 0)) {
+    if (HAFT_IF_UNLIKELY(haft_load_relaxed(HAFT_EDGE_RETRY, at) != id.bits) ||
+        HAFT_IF_UNLIKELY(id.bits >= last_life) || HAFT_IF_UNLIKELY(freed + 1 >= front->look_at)) {
         return false;
     }
     /* A live id has its own index: the next generation, and the mark in its place. */
     const uint64_t next = id.bits - index - front->above_index + HAFT_FRONT_FREE;
 
     /* Weakened, the slot's next tenant could be written before the object's first bytes are. */
-    if (__builtin_expect(!haft_cas_acquire(HAFT_EDGE_PUBLISH, at, id.bits, next), 0)) {
+    if (HAFT_IF_UNLIKELY(!haft_cas_acquire(HAFT_EDGE_PUBLISH, at, id.bits, next))) {
         return false;
     }
     *place = HAFT_CAST(uint32_t, index);
@@ -5463,7 +5608,7 @@ HAFT_ONLY_INLINE haft_status haft_insert_front(haft_worker *worker, haft_view vi
         HAFT_CAST(const struct haft_worker_front *, HAFT_CAST(const void *, worker));
     struct haft_front_slot slot;
 
-    if (__builtin_expect(object == NULL, 0) ||
+    if (HAFT_IF_UNLIKELY(object == NULL) ||
         !haft_worker_front_take(worker, view, front->used_from, &slot)) {
         /* Into a variable of this block: the caller's may stay in a register. */
         haft_id inserted;

@@ -31,33 +31,33 @@ typedef haft_atomic_u64 atomic_u64;
 
 /* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
 #define cas_relaxed(reason, word, expected, desired)                                               \
-    haft_cas(HAFT_EDGE_##reason, word, expected, desired, HAFT_ORDER(relaxed))
+    haft_cas(HAFT_EDGE_##reason, word, expected, desired, HAFT_RELAXED)
 #define cas_acquire(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ORDER(acquire))
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ACQUIRE)
 #define cas_acq_rel(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ORDER(acq_rel))
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ACQ_REL)
 #define cas_release(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ORDER(release))
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_RELEASE)
 
 /* Exchange: the value before. */
 #define exchange_acq_rel(edge, word, value)                                                        \
-    u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ORDER(acq_rel))
+    u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 
 /* Fetch and add: the value before. */
 #define fetch_add_relaxed(reason, word, value)                                                     \
-    u64_fetch_add(HAFT_EDGE_##reason, word, value, HAFT_ORDER(relaxed))
+    u64_fetch_add(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
 #define fetch_add_acquire(edge, word, value)                                                       \
-    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ORDER(acquire))
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
 #define fetch_add_release(edge, word, value)                                                       \
-    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ORDER(release))
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_RELEASE)
 #define fetch_or_acq_rel(edge, word, value)                                                        \
-    u64_fetch_or(HAFT_EDGE_##edge, word, value, HAFT_ORDER(acq_rel))
+    u64_fetch_or(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 #define fetch_add_acq_rel(edge, word, value)                                                       \
-    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ORDER(acq_rel))
+    u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 
 /* A word of an object, of whatever type the program has there; aligned to 8 bytes. */
-#define bytes_load_acquire(edge, bytes) bytes_load(HAFT_EDGE_##edge, bytes, HAFT_ORDER(acquire))
+#define bytes_load_acquire(edge, bytes) bytes_load(HAFT_EDGE_##edge, bytes, HAFT_ACQUIRE)
 #define bytes_store_release(edge, bytes, value)                                                    \
-    bytes_store(HAFT_EDGE_##edge, bytes, value, HAFT_ORDER(release))
+    bytes_store(HAFT_EDGE_##edge, bytes, value, HAFT_RELEASE)
 
 #endif /* HAFT_LIB_ATOMICS_H */

@@ -16,9 +16,9 @@ struct text {
 /* An empty line in the `size` bytes at `begin`. */
 struct text text_in(char *begin, size_t size);
 
-HAFT_PRINTF(2, 3) void text_add(struct text *text, const char *format, ...);
+void text_add(struct text *text, const char *format, ...) HAFT_PRINTF(2, 3);
 
-HAFT_PRINTF(2, 0) void text_add_list(struct text *text, const char *format, va_list arguments);
+void text_add_list(struct text *text, const char *format, va_list arguments) HAFT_PRINTF(2, 0);
 
 /* A number with a comma between thousands. */
 void text_add_count(struct text *text, uint64_t count);

@@ -22,6 +22,7 @@
 #ifndef HAFT_DETAIL_ATOMICS_H
 #define HAFT_DETAIL_ATOMICS_H
 
+#include <haft/detail/atomics_msvc.h>
 #include <haft/detail/inline.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +38,6 @@ typedef std::atomic<uint64_t> haft_atomic_u64;
 #define HAFT_C extern "C"
 typedef std::memory_order haft_order;
 #elif defined(HAFT_COMPILER_MSVC)
-#include <haft/detail/atomics_msvc.h>
 #define HAFT_ORDER(name) HAFT_ORDER_##name
 #define HAFT_LOAD(pointer, order) haft_msvc_load(pointer, order)
 #define HAFT_STORE(pointer, value, order) haft_msvc_store(pointer, value, order)
@@ -55,6 +55,11 @@ typedef _Atomic(uint64_t) haft_atomic_u64;
 #define HAFT_C
 typedef memory_order haft_order;
 #endif
+
+#define HAFT_RELAXED HAFT_ORDER(relaxed)
+#define HAFT_ACQUIRE HAFT_ORDER(acquire)
+#define HAFT_RELEASE HAFT_ORDER(release)
+#define HAFT_ACQ_REL HAFT_ORDER(acq_rel)
 
 /* The edges, then the reasons a relaxed operation may have. */
 typedef enum haft_edge {
@@ -121,28 +126,28 @@ HAFT_ONLY_INLINE bool haft_cas(haft_edge edge, haft_atomic_u64 *word, uint64_t e
 #endif
 
 /* The word's value. */
-#define haft_load_relaxed(reason, word) haft_load(reason, word, HAFT_ORDER(relaxed))
+#define haft_load_relaxed(reason, word) haft_load(reason, word, HAFT_RELAXED)
 
 /* The word's value; what came before the release of it is visible. */
-#define haft_load_acquire(edge, word) haft_load(edge, word, HAFT_ORDER(acquire))
+#define haft_load_acquire(edge, word) haft_load(edge, word, HAFT_ACQUIRE)
 
 /* Another value for the word. */
 HAFT_ONLY_INLINE void haft_store_relaxed(haft_edge reason, haft_atomic_u64 *word, uint64_t value)
 {
-    haft_store(reason, word, value, HAFT_ORDER(relaxed));
+    haft_store(reason, word, value, HAFT_RELAXED);
 }
 
 /* Another value for the word; earlier writes are visible to a thread that acquires it. */
 HAFT_ONLY_INLINE void haft_store_release(haft_edge edge, haft_atomic_u64 *word, uint64_t value)
 {
-    haft_store(edge, word, value, HAFT_ORDER(release));
+    haft_store(edge, word, value, HAFT_RELEASE);
 }
 
 /* Compare and swap; if it succeeds, what came before the release of `expected` is visible. */
 HAFT_ONLY_INLINE bool haft_cas_acquire(haft_edge edge, haft_atomic_u64 *word, uint64_t expected,
                                        uint64_t desired)
 {
-    return haft_cas(edge, word, expected, desired, HAFT_ORDER(acquire));
+    return haft_cas(edge, word, expected, desired, HAFT_ACQUIRE);
 }
 
 #endif /* HAFT_DETAIL_ATOMICS_H */
