@@ -160,6 +160,10 @@ static bool common_step(struct actor *actor)
         apply_step(actor);
         return true;
     }
+    if (has_habit(play, COUNTS) && !one_in(&actor->chance, 4)) {
+        counts_step(actor);
+        return true;
+    }
     if (has_habit(play, COMMANDS) && one_in(&actor->chance, 2)) {
         record_step(actor);
         return true;
@@ -216,6 +220,7 @@ void actor_live(struct play *play, unsigned number, uint64_t life, uint64_t step
     if (is_applier(&actor)) {
         desks_close(&actor);
     }
+    counts_leave(&actor);
     count(&actor, COUNT_LIVES, has_habit(play, COMES));
     play->debts[number] = actor.debt;
     close_workers(&actor);

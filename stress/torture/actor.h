@@ -26,6 +26,8 @@ struct actor {
     uint64_t last_index;     /* that it visited */
     uint64_t kept_seen;      /* kept objects among its visits */
     struct subject *scanned; /* where it scans */
+    haft_id counted;         /* of the object that it holds in the counted table, or NULL: */
+    const struct object *counted_object;
     struct tally tally;
 };
 

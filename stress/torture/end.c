@@ -169,5 +169,8 @@ void play_end(struct play *play)
     for (unsigned i = 0; i < play->profile->tables; i++) {
         end_table(play, &play->subjects[i]);
     }
+    if (has_habit(play, COUNTS)) {
+        counts_close(play);
+    }
     haft_thread_unregister(play->domain);
 }

@@ -39,7 +39,7 @@ refuses "--break must be grace, not 'leg'" --break leg
 refuses "no argument is wanted, such as '7'" 7
 
 grep -q 'torture --minutes 60 --clock thread' < <("$torture" --help) || fail "help has no examples"
-[[ $("$torture" --list | wc -l) == 18 ]] || fail "the list has not every profile"
+[[ $("$torture" --list | wc -l) == 19 ]] || fail "the list has not every profile"
 
 text=$("$torture" --seconds 1 --profile plain --seed 7) || fail "a short run: exit $?"
 [[ $text == *"seed 7"*"grace periods that had ended since"*"no violation"* ]] ||

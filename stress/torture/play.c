@@ -187,6 +187,9 @@ static void open_play(struct play *play)
         open_subject(play, i);
         fill(play, &play->subjects[i]);
     }
+    if (has_habit(play, COUNTS)) {
+        counts_open(play);
+    }
 }
 
 static void close_play(struct play *play)

@@ -5,6 +5,7 @@
 #ifndef HAFT_STRESS_TORTURE_PLAY_H
 #define HAFT_STRESS_TORTURE_PLAY_H
 
+#include "stress/torture/counts.h"
 #include "stress/torture/desks.h"
 #include "stress/torture/ledger.h"
 #include "stress/torture/options.h"
@@ -32,6 +33,7 @@ struct play {
     shared_u64 begun;             /* threads that are ready, with SHARES */
     shared_u64 stalls;
     _Atomic(uint64_t) handed; /* a pinned id, for the next thread to unpin; 0: none.  See pins.c */
+    struct counts counts;     /* with COUNTS */
     struct desk desks[DESKS];
     haft_commands *commands;  /* the applier's */
     uint64_t calls_made;      /* by it */

@@ -53,6 +53,8 @@ const struct profile profiles[PROFILES] = {
      COUNT_OVERTAKEN},
     {"share", "tables that were local, and are again", 512, 0, 1, WIDE, SHARES | RECLAIMS,
      COUNT_SHARED_OUT},
+    {"counted", "a counted table beside, used by threads that come and go", 64, 80, 1, WIDE,
+     COUNTS | COMES | RECLAIMS, COUNT_COUNTED_OUTLIVED},
 };
 
 const struct profile *profile_named(const char *name)

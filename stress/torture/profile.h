@@ -22,6 +22,7 @@ enum habit {
     TRIMS = 1 << 11,    /* memory is given back while others work; objects are large */
     WRAPS = 1 << 13,    /* after its last generation a slot goes on at 1: ids repeat */
     COMMANDS = 1 << 14, /* destructions and creations are recorded, and applied by one thread */
+    COUNTS = 1 << 8,    /* a counted table beside: its objects are held from step to step */
     SHARES = 1 << 15,   /* a play's table was a local one before, and is again at its end */
 };
 
@@ -36,7 +37,7 @@ struct profile {
     enum count met; /* what a run must meet, beside objects freed while they are held */
 };
 
-#define PROFILES 18
+#define PROFILES 19
 #define MOST_TABLES 8
 
 extern const struct profile profiles[PROFILES];

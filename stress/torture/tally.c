@@ -27,6 +27,7 @@ const char *const count_names[COUNT_KINDS] = {
     [COUNT_TRIMMED] = "trims_beside_others",
     [COUNT_REPEATED] = "ids_repeated",
     [COUNT_OVERTAKEN] = "destructions_overtaken",
+    [COUNT_COUNTED_OUTLIVED] = "counted_freed_while_held",
     [COUNT_SHARED_OUT] = "tables_shared_out",
 };
 
@@ -56,6 +57,7 @@ const char *const count_texts[COUNT_KINDS] = {
     [COUNT_TRIMMED] = "times that memory was given back while others worked",
     [COUNT_REPEATED] = "ids that were live again, after all generations of their slot",
     [COUNT_OVERTAKEN] = "recorded destructions that another thread's free overtook",
+    [COUNT_COUNTED_OUTLIVED] = "counted objects freed while they were held",
     [COUNT_SHARED_OUT] = "local tables whose free slots went to several threads",
 };
 

@@ -32,10 +32,11 @@ enum count {
     COUNT_FLOODS,
     COUNT_DELAYS,
     COUNT_STUTTERS,
-    COUNT_TRIMMED,    /* times that memory was given back while others worked */
-    COUNT_REPEATED,   /* ids of freed objects that were live again, a lap later */
-    COUNT_OVERTAKEN,  /* recorded destructions of what others freed before they were applied */
-    COUNT_SHARED_OUT, /* local tables whose free slots went to several threads */
+    COUNT_TRIMMED,   /* times that memory was given back while others worked */
+    COUNT_REPEATED,  /* ids of freed objects that were live again, a lap later */
+    COUNT_OVERTAKEN, /* recorded destructions of what others freed before they were applied */
+    COUNT_COUNTED_OUTLIVED, /* counted objects that were freed while they were held */
+    COUNT_SHARED_OUT,       /* local tables whose free slots went to several threads */
     COUNT_KINDS
 };
 
