@@ -10,8 +10,14 @@
                 print(ship, bytes(objects[ship]))   # 4v1 b'Beagle\\x00\\x00'
             worker.free(ship)                       # haft.Stale if it had been freed before
 
+    with library.counted(capacity=1000, object_size=8) as sessions:     # for any thread, without a worker
+        session = sessions.insert(b"Beagle")
+        with sessions.hold(session) as content:     # it may sleep; haft.Stale if it had been freed before
+            print(bytes(content))
+        sessions.free(session)
+
 A slot holds bytes: those of struct.pack, of a ctypes structure or of any other buffer.  A read section
-gives them as a memoryview, which is released when the section ends: a use after that is a ValueError.
+or a hold gives them as a memoryview, which is released when that ends: a use after that is a ValueError.
 Python cannot revoke what is made of that view: a slice, or another memoryview of it, still leads to the
 slot after the section, and to no memory after the table.  Copy what is to be kept: bytes(view).
 
@@ -255,6 +261,9 @@ class Library:
     def domain(self, **options):
         return Domain(self, options)
 
+    def counted(self, **options):
+        return Counted(self, options)
+
 
 class _Opened(threading.local):
     """What the thread has open in all domains, and the workers whose quiescent points are put off until no
@@ -306,7 +315,36 @@ class Domain(_Closing):
         return _members(self._c.haft_domain_stats_get(self._handle))
 
 
-class Table(_Closing):
+class _Slots(_Closing):
+    """Objects by id; the classes below set library, _layout and object_size."""
+
+    def id(self, value):
+        """The id that a number, as int(id) gave it, or a text, as str(id) gave it, stands for."""
+        if isinstance(value, str):
+            found = self._c.haft_id()
+            if not self._c.haft_id_parse(self._layout, value.encode(), ctypes.addressof(found)):
+                raise ValueError(f"'{value}' is not the text of an id, such as 17v3")
+            return self._id(found)
+        return Id(self._c, self._layout, value)
+
+    def _id(self, found):
+        return Id(self._c, self._layout, ctypes.c_uint64.from_buffer(found).value)
+
+    def _insert(self, call, into, content):
+        given = memoryview(content).cast("B")
+        if len(given) > self.object_size:
+            raise ValueError(f"{len(given)} bytes do not fit into an object of {self.object_size}")
+        slot = (ctypes.c_char * max(self.object_size, 1))()
+        slot[:len(given)] = bytes(given)
+        found = self._c.haft_id()
+        self._must(call(into, ctypes.addressof(slot), ctypes.addressof(found)))
+        return self._id(found)
+
+    def _view_of(self, address):
+        return memoryview((ctypes.c_char * self.object_size).from_address(address)).cast("B")
+
+
+class Table(_Slots):
     """Objects by id: haft_table_options are its keywords.  Any thread inserts and frees."""
 
     _closer = "haft_table_close"
@@ -331,15 +369,6 @@ class Table(_Closing):
     def worker(self):
         return Worker(self)
 
-    def id(self, value):
-        """The id that a number, as int(id) gave it, or a text, as str(id) gave it, stands for."""
-        if isinstance(value, str):
-            found = self._c.haft_id()
-            if not self._c.haft_id_parse(self._layout, value.encode(), ctypes.addressof(found)):
-                raise ValueError(f"'{value}' is not the text of an id, such as 17v3")
-            return self._id(found)
-        return Id(self._c, self._layout, value)
-
     def insert(self, content=b""):
         """An id, from a thread without a worker."""
         return self._insert(self._c.haft_insert_unregistered, self._handle, content)
@@ -362,19 +391,6 @@ class Table(_Closing):
 
     def __len__(self):
         return self._c.haft_table_stats_get(self._handle).live
-
-    def _id(self, found):
-        return Id(self._c, self._layout, ctypes.c_uint64.from_buffer(found).value)
-
-    def _insert(self, call, into, content):
-        given = memoryview(content).cast("B")
-        if len(given) > self.object_size:
-            raise ValueError(f"{len(given)} bytes do not fit into an object of {self.object_size}")
-        slot = (ctypes.c_char * max(self.object_size, 1))()
-        slot[:len(given)] = bytes(given)
-        found = self._c.haft_id()
-        self._must(call(into, ctypes.addressof(slot), ctypes.addressof(found)))
-        return self._id(found)
 
 
 class Worker(_Closing):
@@ -479,7 +495,7 @@ class Section:
         address = table._c.haft_resolve(table.view, name.raw())
         if address is None:
             return None
-        found = memoryview((ctypes.c_char * table.object_size).from_address(address)).cast("B")
+        found = table._view_of(address)
         self._views.append(found)
         return found
 
@@ -504,6 +520,71 @@ class Section:
             raise refused
 
 
+class Counted(_Slots):
+    """Objects by id, held by counts: haft_counted_options are its keywords.  Any thread calls all of it."""
+
+    _closer = "haft_counted_close"
+
+    def __init__(self, library, options):
+        self.library, self._c, self._must = library, library.c, library.must
+        self._kept = self.library.options("haft_counted_options", options)
+        self._open("haft_counted_open_sized", options=self._kept)
+        self._layout = self._c.haft_counted_layout(self._handle)
+        self.object_size = self._c.haft_counted_object_size(self._handle)
+
+    def insert(self, content=b""):
+        """The id of a new object."""
+        return self._insert(self._c.haft_counted_insert, self._handle, content)
+
+    @contextlib.contextmanager
+    def hold(self, name):
+        """The bytes, which stay while they are held, even if the object is freed; haft.Stale if that was done
+        before.  What still exports them at the end is a BufferError, and the hold has ended then."""
+        handle = self._handle
+        address = self._c.haft_counted_acquire(handle, name.raw())
+        if address is None:
+            raise self.explain(name) or KeyError(str(name))
+        found = self._view_of(address)
+        try:
+            yield found
+        finally:
+            try:
+                found.release()
+            finally:
+                self._must(self._c.haft_counted_release(handle, name.raw()))
+
+    def copy(self, name):
+        """The bytes, or None; the table has the option `copies`."""
+        slot = (ctypes.c_char * max(self.object_size, 1))()
+        is_live = self._c.haft_counted_copy(self._handle, name.raw(), ctypes.addressof(slot))
+        return slot.raw[:self.object_size] if is_live else None
+
+    def free(self, name):
+        """Frees the object; haft.Stale if that was done before.  It ends with its last holder."""
+        self._must(self._c.haft_counted_free(self._handle, name.raw()))
+
+    def take(self, name):
+        """The bytes of an object that ends now; haft.InUse while it is held."""
+        slot = (ctypes.c_char * max(self.object_size, 1))()
+        self._must(self._c.haft_counted_take(self._handle, name.raw(), ctypes.addressof(slot)))
+        return slot.raw[:self.object_size]
+
+    def is_live(self, name):
+        return self._c.haft_counted_is_live(self._handle, name.raw())
+
+    def explain(self, name):
+        """None for a live object, else the exception that says why the id names none."""
+        status = self._c.haft_counted_diagnose(self._handle, name.raw())
+        return None if status == self._c.HAFT_OK else self.library.error(status)
+
+    @property
+    def stats(self):
+        return _members(self._c.haft_counted_stats_get(self._handle))
+
+    def __len__(self):
+        return self._c.haft_counted_stats_get(self._handle).live
+
+
 def _members(struct):
     return {name: getattr(struct, name) for name, _ in struct._fields_}
 
@@ -515,7 +596,10 @@ _CONTRACTS = {Domain: {"wait": "haft_domain_wait", "tick": "haft_domain_tick"},
                       "is_live": "haft_is_live", "explain": "haft_diagnose"},
               Worker: {"insert": "haft_insert_wait", "free": "haft_free", "quiescent": "haft_worker_quiescent",
                        "flush": "haft_worker_flush", "section": "haft_job_begin", "parked": "haft_thread_park"},
-              Section: {"get": "haft_resolve"}}
+              Section: {"get": "haft_resolve"},
+              Counted: {"insert": "haft_counted_insert", "hold": "haft_counted_acquire",
+                        "copy": "haft_counted_copy", "free": "haft_counted_free", "take": "haft_counted_take",
+                        "is_live": "haft_counted_is_live", "explain": "haft_counted_diagnose"}}
 
 
 def _document(library):

@@ -331,6 +331,78 @@ class Threads(Opened):
         self.assertTrue(reclaimed)
 
 
+class Counted(unittest.TestCase):
+    def setUp(self):
+        self.destroyed = []
+        self.sessions = library.counted(name="sessions", capacity=10, object_size=8,
+                                        on_destroy=lambda *said: self.destroyed.append(said))
+        self.addCleanup(self.sessions.close)
+
+    def test_a_freed_object_ends_with_its_last_holder(self):
+        session = self.sessions.insert(b"Beagle")
+        with self.sessions.hold(session) as content:
+            with self.sessions.hold(session):
+                self.sessions.free(session)
+                with self.assertRaises(haft.Stale):
+                    self.sessions.hold(session).__enter__()
+            self.assertEqual(bytes(content), b"Beagle\0\0")
+            self.assertEqual((self.sessions.stats["ended"], self.destroyed), (1, []))
+        self.assertEqual((self.sessions.stats["ended"], len(self.destroyed)), (0, 1))
+        with self.assertRaises(ValueError):
+            content[0]
+
+    def test_any_thread_holds_and_writes(self):
+        session = self.sessions.insert()
+
+        def write():
+            with self.sessions.hold(session) as content:
+                content[0:4] = b"Raft"
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        thread.join()
+        with self.sessions.hold(session) as content:
+            self.assertEqual(bytes(content[0:4]), b"Raft")
+
+    def test_a_hold_ends_although_its_view_is_still_exported(self):
+        session = self.sessions.insert(b"Beagle")
+        with self.assertRaises(BufferError):
+            with self.sessions.hold(session) as content:
+                exported = struct.iter_unpack("=Q", content)
+        self.assertEqual(self.sessions.stats["held"], 0)
+        del exported
+
+    def test_take_ends_what_is_not_held(self):
+        session = self.sessions.insert(b"Beagle")
+        with self.sessions.hold(session), self.assertRaises(haft.InUse):
+            self.sessions.take(session)
+        self.assertEqual(self.sessions.take(session), b"Beagle\0\0")
+        self.assertEqual((len(self.sessions), self.destroyed), (0, []))
+        self.assertIsInstance(self.sessions.explain(session), haft.Stale)
+        with self.assertRaises(haft.Stale):
+            self.sessions.free(session)
+
+    def test_a_copy_needs_no_hold(self):
+        with library.counted(capacity=10, object_size=12, copies=True) as handles:
+            handle = handles.insert(b"twelve bytes")
+            self.assertEqual(handles.copy(handle), b"twelve bytes")
+            self.assertTrue(handles.is_live(handles.id(str(handle))))
+            handles.free(handle)
+            self.assertIsNone(handles.copy(handle))
+
+    def test_a_table_is_open_while_an_object_is_held(self):
+        session = self.sessions.insert()
+        with self.sessions.hold(session), self.assertRaises(haft.InUse):
+            self.sessions.close()
+        self.assertEqual(len(self.destroyed), 1)
+
+    def test_a_full_table_says_so(self):
+        for _ in range(10):
+            self.sessions.insert()
+        with self.assertRaises(haft.Full):
+            self.sessions.insert()
+
+
 class Documentation(unittest.TestCase):
     def test_methods_have_their_contracts(self):
         self.assertIn("haft_status haft_free(haft_worker *worker, haft_id id)", haft.Worker.free.__doc__)

@@ -1,7 +1,7 @@
-//! Compiles, but with --cfg escape='...' not: each of these would let a reference leave its section, or a
-//! worker its thread.
+//! Compiles, but with --cfg escape='...' not: each of these would let a reference leave its section or outlive
+//! its guard, or a worker leave its thread.
 
-use haft::{Domain, Result};
+use haft::{Counted, Domain, Result};
 
 fn main() -> Result<()> {
     let domain = Domain::open()?;
@@ -29,6 +29,28 @@ fn main() -> Result<()> {
     {
         table.close()?;
         worker.free(ship)?;
+    }
+
+    let sessions = Counted::open("sessions", 10)?;
+    let session = sessions.insert(String::from("a session"))?;
+
+    #[cfg(not(escape))]
+    println!("{}", *sessions.acquire(session).unwrap());
+
+    #[cfg(escape = "outlived")]
+    {
+        let outlived: &str = {
+            let held = sessions.acquire(session).unwrap();
+            &held
+        };
+        println!("{}", outlived);
+    }
+
+    #[cfg(escape = "held_at_close")]
+    {
+        let held = sessions.acquire(session).unwrap();
+        sessions.close()?;
+        println!("{}", *held);
     }
 
     #[cfg(escape = "to_be_dropped")]

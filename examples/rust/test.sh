@@ -43,6 +43,8 @@ escape returned "lifetime may not live long enough"
 escape kept "borrowed data escapes outside of closure"
 escape worker_sent "cannot be shared between threads safely"
 escape table_closed "cannot move out of .table. because it is borrowed"
+escape outlived ".held. does not live long enough"
+escape held_at_close "cannot move out of .sessions. because it is borrowed"
 # What is checked as late as code is made.
 escape to_be_dropped "objects of this type must be dropped" link
 echo "what must not compile does not"

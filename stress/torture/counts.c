@@ -1,6 +1,6 @@
 /*
  * A counted table beside the play's other tables: threads hold its objects inside and outside
- * sections, asleep, from step to step; they free, take and insert, and on_destroy holds and lets go.
+ * sections, and from step to step; they free, take and insert; on_destroy holds and lets go.
  *
  * A thread holds two objects at a time, one of them in an on_destroy, and ends one that another
  * end defers: so with COUNTED_IDS live, a capacity of four slots more a thread is never full.

@@ -1,15 +1,15 @@
-//! haft from Rust: handle tables for threads.  An object is read in a section, whose references cannot
-//! leave it; what is opened closes when it is dropped; a status that is not HAFT_OK is an `Err`.
+//! haft from Rust: handle tables for threads.  An object of a Table is read in a section, whose references
+//! cannot leave it; one of a Counted is held, by any thread, until the guard is dropped; what is opened closes when it is dropped; a status that is not HAFT_OK is an `Err`.
 //!
 //! `sys` has all functions, structs and constants of the C headers, with their contracts.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
-use std::mem::{self, ManuallyDrop};
-use std::os::raw::c_char;
-use std::ptr;
-use std::{error, fmt, hash};
+use std::mem::{self, ManuallyDrop, MaybeUninit};
+use std::ops::Deref;
+use std::os::raw::{c_char, c_void};
+use std::{error, fmt, hash, panic, process, ptr};
 
 #[allow(non_camel_case_types, clippy::all)]
 pub mod sys {
@@ -491,5 +491,159 @@ impl<T> Section<'_, T> {
         // SAFETY: the table holds objects of type T, which nothing writes to once they are published,
         // and no slot is used again before the section ends.
         unsafe { (sys::haft_resolve(self.table.view, id.raw()) as *const T).as_ref() }
+    }
+}
+
+// --- counted tables ---
+
+/// Objects of type T that any thread holds by id, without a domain or a worker.  An object is dropped once it is
+/// freed and nothing holds it: in the call that frees it, or where its last guard is dropped.
+pub struct Counted<T> {
+    table: *mut sys::haft_counted,
+    copies: bool,
+    of: PhantomData<T>,
+}
+
+// SAFETY: T is both; all calls on a counted table that are made here may be made by any thread.
+unsafe impl<T: Send + Sync> Send for Counted<T> {}
+unsafe impl<T: Send + Sync> Sync for Counted<T> {}
+
+/// on_destroy: a panic would pass through the C library.
+unsafe extern "C" fn drop_object<T>(object: *mut c_void, _id: sys::haft_id, _arg: *mut c_void) {
+    if panic::catch_unwind(|| ptr::drop_in_place(object as *mut T)).is_err() {
+        process::abort();
+    }
+}
+
+impl<T: Send + Sync + 'static> Counted<T> {
+    /// A table with room for `capacity` objects, of other defaults.
+    pub fn open(name: &str, capacity: u64) -> Result<Self> {
+        // SAFETY: all members are 0, which is the default of each.
+        let mut options: sys::haft_counted_options = unsafe { mem::zeroed() };
+        options.capacity = capacity;
+        unsafe { Self::open_with(name, options) }
+    }
+
+    /// A table with other options; object_size, object_alignment, name and on_destroy are set here.
+    ///
+    /// # Safety
+    /// What the options point to lives as long as the table, and callbacks keep their contracts.
+    pub unsafe fn open_with(name: &str, mut options: sys::haft_counted_options) -> Result<Self> {
+        let name = CString::new(name).unwrap_or_default(); // the table keeps a copy
+        options.name = name.as_ptr();
+        options.object_size = mem::size_of::<T>();
+        options.object_alignment = mem::align_of::<T>();
+        options.on_destroy = if mem::needs_drop::<T>() { Some(drop_object::<T>) } else { None };
+        let size = mem::size_of_val(&options);
+        let table = opened(|out| sys::haft_counted_open_sized(&options, size, out))?;
+        Ok(Counted { table, copies: options.copies, of: PhantomData })
+    }
+
+    /// The object is dropped if there is no room for it.
+    pub fn insert(&self, object: T) -> Result<Id<T>> {
+        let id = insert(&object, |from, id| unsafe { sys::haft_counted_insert(self.table, from, id) })?;
+        mem::forget(object); // it is in its slot
+        Ok(id)
+    }
+
+    /// The object, held until the guard is dropped; None for an id that names none.
+    pub fn acquire(&self, id: Id<T>) -> Option<Held<'_, T>> {
+        let object = unsafe { sys::haft_counted_acquire(self.table, id.raw()) } as *const T;
+        (!object.is_null()).then(|| Held { counted: self, id, object })
+    }
+
+    /// A copy of the object, which nothing holds; only in a table with the option `copies`.
+    pub fn copy(&self, id: Id<T>) -> Option<T>
+    where
+        T: Copy,
+    {
+        assert!(self.copies, "a table that copies are made of is opened with `copies`");
+        let mut object = MaybeUninit::<T>::uninit();
+        // SAFETY: if the answer is true, all bytes are those of one object.
+        unsafe { sys::haft_counted_copy(self.table, id.raw(), object.as_mut_ptr() as *mut _).then(|| object.assume_init()) }
+    }
+
+    /// HAFT_STALE if that was done before.  Guards still have the object.
+    pub fn free(&self, id: Id<T>) -> Result<()> {
+        Status::check(unsafe { sys::haft_counted_free(self.table, id.raw()) })
+    }
+
+    /// The object itself, out of the table; HAFT_IN_USE while it is held.
+    pub fn take(&self, id: Id<T>) -> Result<T> {
+        let mut object = MaybeUninit::<T>::uninit();
+        // SAFETY: if the status is HAFT_OK, the object is here and its slot forgets it.
+        unsafe {
+            Status::check(sys::haft_counted_take(self.table, id.raw(), object.as_mut_ptr() as *mut _))?;
+            Ok(object.assume_init())
+        }
+    }
+
+    /// A snapshot.
+    pub fn is_live(&self, id: Id<T>) -> bool {
+        unsafe { sys::haft_counted_is_live(self.table, id.raw()) }
+    }
+
+    /// Why an id finds no object; Ok if it finds one.
+    pub fn diagnose(&self, id: Id<T>) -> Result<()> {
+        Status::check(unsafe { sys::haft_counted_diagnose(self.table, id.raw()) })
+    }
+
+    pub fn stats(&self) -> sys::haft_counted_stats {
+        unsafe { sys::haft_counted_stats_get(self.table) }
+    }
+
+    /// As dropping it does, but hands it back if it cannot be closed now: a guard was forgotten, or this is a drop
+    /// of one of its objects.  Its live objects have been dropped then.
+    pub fn close(self) -> std::result::Result<(), Refused<Self>> {
+        let status = unsafe { sys::haft_counted_close(self.table) };
+        closed(self, status)
+    }
+}
+
+impl<T> Drop for Counted<T> {
+    fn drop(&mut self) {
+        // Refused as close() is: then the table stays.
+        unsafe { sys::haft_counted_close(self.table) };
+    }
+}
+
+/// An object that is held: it stays until the guard is dropped, by whichever thread, even if it is freed.
+pub struct Held<'c, T> {
+    counted: &'c Counted<T>,
+    id: Id<T>,
+    object: *const T,
+}
+
+// SAFETY: a reference to T may be sent, and any thread may end a hold.
+unsafe impl<T: Send + Sync> Send for Held<'_, T> {}
+unsafe impl<T: Send + Sync> Sync for Held<'_, T> {}
+
+impl<T> Held<'_, T> {
+    pub fn id(&self) -> Id<T> {
+        self.id
+    }
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the object is of type T, and stays while it is held.
+        unsafe { &*self.object }
+    }
+}
+
+impl<T> Clone for Held<'_, T> {
+    /// One more hold, also of an object that was freed.
+    fn clone(&self) -> Self {
+        let has_room = unsafe { sys::haft_counted_again(self.counted.table, self.id.raw()) };
+        assert!(has_room, "an object has at most 2^30 - 1 holders");
+        Held { counted: self.counted, id: self.id, object: self.object }
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        unsafe { sys::haft_counted_release(self.counted.table, self.id.raw()) };
     }
 }
