@@ -6210,8 +6210,8 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
  *   written_ns    CLOCK_BOOTTIME, or CLOCK_MONOTONIC where there is none; "interval_ms": until the
  *                 next time; "sequence": from 1
  *   domains       of the shared tables: "number", "clock" and what is in haft_domain_stats
- *   tables        shared ones: "number", "name", the "domain"'s number, "object_size", and what is in
- *                 haft_table_stats
+ *   tables        the shared ones: "number", "name", the "domain"'s number, "object_size", and what
+ *                 is in haft_table_stats
  *   counted       the counted tables: "number", "name", "object_size", and what is in
  *                 haft_counted_stats
  *
