@@ -25,7 +25,7 @@
  *   ARRIVE  come_back (acquire and release) on `requested`, beside TICKET (see domain.c): online
  *           before later tickets, frees under earlier ones before the first resolve
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
- *   ADOPT   release_if_unused (release) -> claim_member (acquire)   the last state of a member, to
+ *   ADOPT   release_if_unused (release) -> make_own (acquire)   the last state of a member, to
  *           its next thread
  *   OWN     a thread's own member, or one that no other thread can find: new, or in a fork's child
  *   HINT    which thread is blamed for a stall; whether any is online, for an assertion
@@ -63,11 +63,21 @@ struct member {
 
 _Static_assert(sizeof(struct member) <= CACHE_LINE, "members share no cache line");
 
-/* The calling thread's member that was looked up last, and the number of its domain. */
+/*
+ * The calling thread's latest member, and the number of its domain: where the thread has left that
+ * one, it has none in that domain.
+ */
 static THREAD_LOCAL struct {
     uint64_t domain;
     struct member *member;
 } latest_member;
+
+static struct member *remember_member(const haft_domain *domain, struct member *member)
+{
+    latest_member.domain = domain->number;
+    latest_member.member = member;
+    return member;
+}
 
 static struct member *first_member(const haft_domain *domain)
 {
@@ -79,15 +89,13 @@ static struct member *own_member(const haft_domain *domain)
 {
     const uint64_t number = thread_number();
 
-    if (latest_member.domain == domain->number &&
-        load_relaxed(OWN, &latest_member.member->thread) == number) {
-        return latest_member.member;
+    if (latest_member.domain == domain->number) {
+        return load_relaxed(OWN, &latest_member.member->thread) == number ? latest_member.member
+                                                                          : NULL;
     }
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
         if (load_relaxed(OWN, &member->thread) == number) {
-            latest_member.domain = domain->number;
-            latest_member.member = member;
-            return member;
+            return remember_member(domain, member);
         }
     }
     return NULL;
@@ -209,12 +217,21 @@ static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
     return HAFT_OK;
 }
 
-/* A member that its thread has left, now the calling thread's; NULL if there is none. */
+/* Make a member that no thread has the calling thread's. */
+static bool make_own(struct member *member)
+{
+    return load_relaxed(RETRY, &member->thread) == 0 &&
+           cas_acquire(ADOPT, &member->thread, 0, thread_number());
+}
+
+/* The member that the thread had before, or any that its thread has left; NULL: there is none. */
 static struct member *claim_member(const haft_domain *domain)
 {
+    if (latest_member.domain == domain->number && make_own(latest_member.member)) {
+        return latest_member.member;
+    }
     for (struct member *member = first_member(domain); member != NULL; member = member->next) {
-        if (load_relaxed(RETRY, &member->thread) == 0 &&
-            cas_acquire(ADOPT, &member->thread, 0, thread_number())) {
+        if (make_own(member)) {
             return member;
         }
     }
@@ -243,8 +260,12 @@ static struct member *need_member(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    own = own != NULL ? own : claim_member(domain);
-    return own != NULL ? own : add_member(domain);
+    if (own != NULL) {
+        return own;
+    }
+    own = claim_member(domain);
+    own = own != NULL ? own : add_member(domain);
+    return own != NULL ? remember_member(domain, own) : NULL;
 }
 
 /* Release a member whose thread has neither workers nor jobs to the next thread. */
@@ -274,7 +295,7 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
         return HAFT_NO_MEMORY;
     }
     if (own->workers++ == 0) {
-        store_relaxed(HINT, &own->number, os_thread_number());
+        store_relaxed(HINT, &own->number, thread_system_number());
         if (own->standing.level == 0) {
             own->standing.level = 1;
         }
@@ -431,7 +452,7 @@ static const struct clock *workers_after_fork(haft_domain *domain)
             store_relaxed(HINT, &member->worker, 0);
             store_relaxed(OWN, &member->thread, 0);
         } else {
-            store_relaxed(HINT, &member->number, os_thread_number());
+            store_relaxed(HINT, &member->number, thread_system_number());
         }
     }
     return domain->clock;

@@ -17,6 +17,7 @@
 #include "concurrent/extra/orphans.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
+#include "concurrent/table/budget.h"
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/life.h"

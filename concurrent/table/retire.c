@@ -6,6 +6,7 @@
  */
 #include "concurrent/table/retire.h"
 #include "concurrent/clock/tickets.h"
+#include "concurrent/table/budget.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
@@ -64,6 +65,10 @@ static NOINLINE void look_further(haft_worker *worker, uint64_t index, const voi
     haft_table *table = worker->table;
 
     sites_note_death(&table->slots.sites, index, caller);
+    if (hand_open_count(worker) < worker->batch_limit) {
+        return;
+    }
+    budget_draw(worker);
     if (hand_open_count(worker) >= worker->batch_limit) {
         retire_open(worker);
     }

@@ -3,7 +3,7 @@
  *
  * Edges in this file.
  *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
- *   ADOPT   roster_leave (release) -> roster_take_closed, worker_state (acquire)   its last state,
+ *   ADOPT   roster_leave (release) -> take_worker, worker_state (acquire)   its last state,
  *           to the thread that has it next, or that closes the table
  *   OWN     before others can find the worker; a thread's own state
  *   RETRY   a first look; the compare-and-swap decides
@@ -14,6 +14,7 @@
 #include "concurrent/clock/thread.h"
 #include "concurrent/table/hand.h"
 #include "lib/base/asan.h"
+#include "lib/base/compiler.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -69,12 +70,6 @@ bool worker_is_own(const haft_worker *worker)
     const uint64_t state = load_relaxed(OWN, &worker->state);
 
     return state == own(WORKER_OPEN) || state == own(WORKER_BORROWED);
-}
-
-void worker_set_batch_limit(haft_worker *worker, uint32_t limit)
-{
-    worker->batch_limit = limit;
-    hand_set_look(worker);
 }
 
 /* What it takes to insert and free in place, without a call that checks. */
@@ -167,12 +162,31 @@ static void unpoison(haft_worker *worker)
     }
 }
 
+/* The calling thread's latest worker, and the number of its table. */
+static THREAD_LOCAL struct {
+    uint64_t table;
+    haft_worker *worker;
+} latest_worker;
+
+/* Take a worker that is closed. */
+static bool take_worker(haft_worker *worker, enum worker_state state)
+{
+    const bool taken = load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
+                       cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, own(state));
+
+    if (taken) {
+        unpoison(worker);
+    }
+    return taken;
+}
+
 haft_worker *roster_take_closed(const haft_table *table, enum worker_state state)
 {
+    if (latest_worker.table == table->number && take_worker(latest_worker.worker, state)) {
+        return latest_worker.worker;
+    }
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        if (load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
-            cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, own(state))) {
-            unpoison(worker);
+        if (take_worker(worker, state)) {
             return worker;
         }
     }
@@ -183,7 +197,12 @@ haft_worker *roster_take(haft_table *table, enum worker_state state)
 {
     haft_worker *worker = roster_take_closed(table, state);
 
-    return worker != NULL ? worker : roster_add(table, state);
+    worker = worker != NULL ? worker : roster_add(table, state);
+    if (worker != NULL) {
+        latest_worker.table = table->number;
+        latest_worker.worker = worker;
+    }
+    return worker;
 }
 
 void roster_hand_over(haft_worker *worker)
@@ -194,6 +213,7 @@ void roster_hand_over(haft_worker *worker)
 
 void roster_leave(haft_worker *worker)
 {
+    worker->is_to_draw = false;
     worker->is_movable = false; /* the next to have it may be a thread */
     poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */

@@ -62,7 +62,4 @@ static inline void debug_check_reader(const haft_table *table)
     (void)may_read;
 }
 
-/* Set the worker's batch limit. */
-void worker_set_batch_limit(haft_worker *worker, uint32_t limit);
-
 #endif /* HAFT_CONCURRENT_ROSTER_H */

@@ -100,6 +100,7 @@ struct haft_worker {
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    bool is_to_draw;      /* open, and it has not drawn from the budget */
     bool is_movable;      /* the frame clock lets it go from thread to thread */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */

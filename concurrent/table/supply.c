@@ -10,6 +10,7 @@
 #include "concurrent/table/supply.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
+#include "concurrent/table/budget.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/stats.h"
@@ -63,6 +64,7 @@ static haft_status search_slots(haft_worker *worker)
 
     search.has_begun = false;
     search.unpinned = 0;
+    budget_draw(worker);
     while (status == HAFT_OK && hand_filling_count(worker) == 0) {
         status = search_round(worker, &search);
     }

@@ -4,7 +4,6 @@
  * Edges in this file.
  *   HINT    shortage: answered now or at the next quiescent point
  *   OWN     counts that this worker alone writes
- *   RETRY   the budget: it carries numbers only; the slots held back travel through ring and depot
  */
 #include "concurrent/table/worker.h"
 #include "concurrent/batches/tuning.h"
@@ -13,34 +12,15 @@
 #include "concurrent/clock/jobs.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
+#include "concurrent/table/budget.h"
 #include "concurrent/table/gather.h"
 #include "concurrent/table/hand.h"
+#include "concurrent/table/lists.h"
 #include "concurrent/table/reclaim.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include <assert.h>
-
-/* Take the slots that the worker may hold back from the budget, and set its batch limit by them. */
-static void draw_budget(haft_worker *worker)
-{
-    haft_table *table = worker->table;
-    const uint64_t wanted = 2 * (uint64_t)(table->batch_max - 1);
-    uint64_t left;
-    uint64_t drawn;
-
-    do {
-        left = load_relaxed(RETRY, &table->budget);
-        drawn = (left < wanted ? left : wanted) & ~UINT64_C(1);
-    } while (!cas_relaxed(RETRY, &table->budget, left, left - drawn));
-    worker_set_batch_limit(worker, (uint32_t)(drawn / 2 + 1));
-}
-
-static void return_budget(haft_worker *worker)
-{
-    fetch_add_relaxed(RETRY, &worker->table->budget, 2 * (uint64_t)(worker->batch_limit - 1));
-    worker_set_batch_limit(worker, 1);
-}
 
 haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 {
@@ -56,7 +36,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     }
     opened->openings++;
     opened->shortage_before = load_relaxed(HINT, &table->shortage);
-    draw_budget(opened);
+    opened->is_to_draw = true;
     *worker = opened;
     return HAFT_OK;
 }
@@ -81,19 +61,25 @@ void worker_do_duties(haft_worker *worker)
         return;
     }
     reclaim_due(worker, domain_done(worker->table->domain));
-    gather_lists(worker);
+    if (lists_have_slots(worker->table)) {
+        gather_lists(worker);
+    }
 }
 
 void worker_flush(haft_worker *worker)
 {
-    retire_hand_on(worker);
+    if (hand_open_count(worker) != 0 || hand_filling_count(worker) != 0) {
+        retire_hand_on(worker);
+    }
     domain_hurry(worker->table->domain);
 }
 
 /* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
 static void let_go(haft_worker *worker)
 {
-    retire_hand_on(worker);
+    if (hand_open_count(worker) != 0) {
+        retire_open(worker); /* before duties: callbacks may free, and find its slots */
+    }
     worker_do_duties(worker);
     worker_flush(worker);
 }
@@ -112,7 +98,7 @@ void worker_end(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
 
-    return_budget(worker);
+    budget_return(worker);
     domain_leave(domain, worker, worker->member);
     roster_leave(worker);
 }

@@ -256,7 +256,7 @@ TEST_ON_EACH_CLOCK(shelf, what_is_ready_is_found_behind_what_waits)
 }
 
 /* The share of a worker: what it may hold back comes from the table's budget. */
-TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_at_opening_and_returned_at_closing)
+TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_by_the_first_use_and_returned_at_closing)
 {
     const haft_table_options small = {.capacity = 64};
     struct shared shared = open_shared(*setting, &small);
@@ -265,6 +265,10 @@ TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_at_opening_and_returned_at_closing
 
     for (int i = 0; i < 40; i++) {
         workers[i] = open_worker(shared.table);
+    }
+    cr_expect(eq(u64, load_relaxed(OWN, &shared.table->budget), before), "none has been used");
+    for (int i = 0; i < 40; i++) {
+        haft_free(workers[i], insert(workers[i]));
     }
     cr_expect(lt(u64, load_relaxed(OWN, &shared.table->budget), 2));
     cr_expect(eq(u32, workers[39]->batch_limit, 1));
@@ -279,8 +283,10 @@ TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_at_opening_and_returned_at_closing
 Test(shelf, in_a_forks_child_the_budget_lacks_what_its_own_worker_may_hold_back)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);
-    const uint64_t held = 2 * (uint64_t)(shared.worker->batch_limit - 1);
     int status;
+
+    haft_free(shared.worker, insert(shared.worker));
+    const uint64_t held = 2 * (uint64_t)(shared.worker->batch_limit - 1);
 
     must(held > 0);
     haft_before_fork();

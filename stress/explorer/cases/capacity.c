@@ -1,5 +1,6 @@
 /* White-box: the last slot, the last generation, the threads that get HAFT_FULL, and the bound on
  * memory that waits. */
+#include "concurrent/table/budget.h"
 #include "concurrent/table/roster.h"
 #include "lib/base/os.h"
 #include "stress/explorer/cases/case.h"

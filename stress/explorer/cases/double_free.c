@@ -1,4 +1,5 @@
 /* White-box: two threads free one id while a third looks. */
+#include "concurrent/table/budget.h"
 #include "concurrent/table/roster.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/detail/table_front.h>

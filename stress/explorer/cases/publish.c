@@ -1,5 +1,6 @@
 /* White-box: a thread that guesses an id before it is published: nothing else orders it after the
  * writes. */
+#include "concurrent/table/budget.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/roster.h"
 #include "stress/explorer/cases/case.h"
