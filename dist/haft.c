@@ -9684,6 +9684,9 @@ HAFT_INTERNAL bool haft__job_is_forgotten(void);
 /* The calling thread's number, which no other thread ever has; not 0.  Wait-free. */
 HAFT_INTERNAL uint64_t haft__thread_number(void);
 
+/* The number that the system knows it by (gettid), asked once in a process.  Wait-free. */
+HAFT_INTERNAL uint64_t haft__thread_system_number(void);
+
 /* concurrent/clock/clock_workers.c */
 
 /*
@@ -9713,7 +9716,7 @@ HAFT_INTERNAL uint64_t haft__thread_number(void);
  *   ARRIVE  come_back (acquire and release) on `requested`, beside TICKET (see domain.c): online
  *           before later tickets, frees under earlier ones before the first resolve
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
- *   ADOPT   release_if_unused (release) -> claim_member (acquire)   the last state of a member, to
+ *   ADOPT   release_if_unused (release) -> make_own (acquire)   the last state of a member, to
  *           its next thread
  *   OWN     a thread's own member, or one that no other thread can find: new, or in a fork's child
  *   HINT    which thread is blamed for a stall; whether any is online, for an assertion
@@ -9735,11 +9738,21 @@ struct haft__member {
 
 _Static_assert(sizeof(struct haft__member) <= haft__CACHE_LINE, "members share no cache line");
 
-/* The calling thread's member that was looked up last, and the number of its domain. */
+/*
+ * The calling thread's latest member, and the number of its domain: where the thread has left that
+ * one, it has none in that domain.
+ */
 static haft__THREAD_LOCAL struct {
     uint64_t domain;
     struct haft__member *member;
 } haft__latest_member;
+
+static struct haft__member *haft__remember_member(const haft_domain *domain, struct haft__member *member)
+{
+    haft__latest_member.domain = domain->number;
+    haft__latest_member.member = member;
+    return member;
+}
 
 static struct haft__member *haft__first_member(const haft_domain *domain)
 {
@@ -9751,15 +9764,13 @@ static struct haft__member *haft__own_member(const haft_domain *domain)
 {
     const uint64_t number = haft__thread_number();
 
-    if (haft__latest_member.domain == domain->number &&
-        haft__load_relaxed(OWN, &haft__latest_member.member->thread) == number) {
-        return haft__latest_member.member;
+    if (haft__latest_member.domain == domain->number) {
+        return haft__load_relaxed(OWN, &haft__latest_member.member->thread) == number ? haft__latest_member.member
+                                                                          : NULL;
     }
     for (struct haft__member *member = haft__first_member(domain); member != NULL; member = member->next) {
         if (haft__load_relaxed(OWN, &member->thread) == number) {
-            haft__latest_member.domain = domain->number;
-            haft__latest_member.member = member;
-            return member;
+            return haft__remember_member(domain, member);
         }
     }
     return NULL;
@@ -9881,12 +9892,21 @@ static haft_status haft__workers_wait_for(haft_domain *domain, uint64_t ticket)
     return HAFT_OK;
 }
 
-/* A member that its thread has left, now the calling thread's; NULL if there is none. */
+/* Make a member that no thread has the calling thread's. */
+static bool haft__make_own(struct haft__member *member)
+{
+    return haft__load_relaxed(RETRY, &member->thread) == 0 &&
+           haft__cas_acquire(ADOPT, &member->thread, 0, haft__thread_number());
+}
+
+/* The member that the thread had before, or any that its thread has left; NULL: there is none. */
 static struct haft__member *haft__claim_member(const haft_domain *domain)
 {
+    if (haft__latest_member.domain == domain->number && haft__make_own(haft__latest_member.member)) {
+        return haft__latest_member.member;
+    }
     for (struct haft__member *member = haft__first_member(domain); member != NULL; member = member->next) {
-        if (haft__load_relaxed(RETRY, &member->thread) == 0 &&
-            haft__cas_acquire(ADOPT, &member->thread, 0, haft__thread_number())) {
+        if (haft__make_own(member)) {
             return member;
         }
     }
@@ -9915,8 +9935,12 @@ static struct haft__member *haft__need_member(haft_domain *domain)
 {
     struct haft__member *haft__own = haft__own_member(domain);
 
-    haft__own = haft__own != NULL ? haft__own : haft__claim_member(domain);
-    return haft__own != NULL ? haft__own : haft__add_member(domain);
+    if (haft__own != NULL) {
+        return haft__own;
+    }
+    haft__own = haft__claim_member(domain);
+    haft__own = haft__own != NULL ? haft__own : haft__add_member(domain);
+    return haft__own != NULL ? haft__remember_member(domain, haft__own) : NULL;
 }
 
 /* Release a member whose thread has neither workers nor jobs to the next thread. */
@@ -9946,7 +9970,7 @@ static haft_status haft__join(haft_domain *domain, haft_worker *worker, struct h
         return HAFT_NO_MEMORY;
     }
     if (haft__own->workers++ == 0) {
-        haft__store_relaxed(HINT, &haft__own->number, haft__os_thread_number());
+        haft__store_relaxed(HINT, &haft__own->number, haft__thread_system_number());
         if (haft__own->standing.level == 0) {
             haft__own->standing.level = 1;
         }
@@ -10103,7 +10127,7 @@ static const struct haft__clock *haft__workers_after_fork(haft_domain *domain)
             haft__store_relaxed(HINT, &member->worker, 0);
             haft__store_relaxed(OWN, &member->thread, 0);
         } else {
-            haft__store_relaxed(HINT, &member->number, haft__os_thread_number());
+            haft__store_relaxed(HINT, &member->number, haft__thread_system_number());
         }
     }
     return domain->clock;
@@ -10912,6 +10936,19 @@ HAFT_INTERNAL uint64_t haft__thread_number(void)
     return number;
 }
 
+/* The thread of a fork's child has another number than the one that it goes on from. */
+HAFT_INTERNAL uint64_t haft__thread_system_number(void)
+{
+    static haft__THREAD_LOCAL uint64_t process;
+    static haft__THREAD_LOCAL uint64_t number;
+
+    if (process != haft__registry_process()) {
+        number = haft__os_thread_number();
+        process = haft__registry_process();
+    }
+    return number;
+}
+
 /* concurrent/clock/tickets.c */
 
 /*
@@ -11085,6 +11122,7 @@ struct haft_worker {
     struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    bool is_to_draw;      /* open, and it has not drawn from the budget */
     bool is_movable;      /* the frame clock lets it go from thread to thread */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
@@ -11522,9 +11560,6 @@ static inline void haft__debug_check_reader(const haft_table *table)
     (void)haft__may_read;
 }
 
-/* Set the worker's batch limit. */
-HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t limit);
-
 /*
  * concurrent/table/supply.h - the search for a slot.
  */
@@ -11742,6 +11777,71 @@ HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
 {
     haft__retire_hand_on(worker);
     haft__roster_leave(worker);
+}
+
+/*
+ * concurrent/table/budget.h - slots that workers may hold back.
+ *
+ * A worker with a batch limit of n may hold back 2 * (n - 1) slots, which it draws from the table's
+ * budget when it first finds or frees a slot.  Before, and while it is closed or borrowed, its
+ * limit is 1: it holds nothing back.
+ *
+ * All functions: the worker's thread, lock-free.
+ */
+
+/* Before the worker finds slots, or retires a batch that has reached its limit. */
+HAFT_INTERNAL void haft__budget_draw(haft_worker *worker);
+
+/* The worker gives back all that it drew. */
+HAFT_INTERNAL void haft__budget_return(haft_worker *worker);
+
+/* Set the worker's batch limit. */
+HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t limit);
+
+/* concurrent/table/budget.c */
+
+/*
+ * The budget: slots that workers may hold back, and their batch limits.
+ *
+ * Edges in this file.
+ *   RETRY   the budget: it carries numbers only; the slots held back travel through ring and depot
+ */
+
+HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t limit)
+{
+    worker->batch_limit = limit;
+    haft__hand_set_look(worker);
+}
+
+/* Take the slots that the worker may hold back from the budget, and set its batch limit by them. */
+static void haft__draw_share(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t wanted = 2 * (uint64_t)(table->batch_max - 1);
+    uint64_t left;
+    uint64_t drawn;
+
+    do {
+        left = haft__load_relaxed(RETRY, &table->budget);
+        drawn = (left < wanted ? left : wanted) & ~UINT64_C(1);
+    } while (!haft__cas_relaxed(RETRY, &table->budget, left, left - drawn));
+    haft__worker_set_batch_limit(worker, (uint32_t)(drawn / 2 + 1));
+}
+
+HAFT_INTERNAL void haft__budget_draw(haft_worker *worker)
+{
+    if (worker->is_to_draw) {
+        worker->is_to_draw = false;
+        haft__draw_share(worker);
+    }
+}
+
+HAFT_INTERNAL void haft__budget_return(haft_worker *worker)
+{
+    if (worker->batch_limit != 1) {
+        haft__fetch_add_relaxed(RETRY, &worker->table->budget, 2 * (uint64_t)(worker->batch_limit - 1));
+        haft__worker_set_batch_limit(worker, 1);
+    }
 }
 
 /*
@@ -12945,6 +13045,10 @@ static haft__NOINLINE void haft__look_further(haft_worker *worker, uint64_t inde
     haft_table *table = worker->table;
 
     haft__sites_note_death(&table->slots.sites, index, caller);
+    if (haft__hand_open_count(worker) < worker->batch_limit) {
+        return;
+    }
+    haft__budget_draw(worker);
     if (haft__hand_open_count(worker) >= worker->batch_limit) {
         haft__retire_open(worker);
     }
@@ -13035,7 +13139,7 @@ void haft_abort(haft_worker *worker, haft_id id)
  *
  * Edges in this file.
  *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
- *   ADOPT   roster_leave (release) -> roster_take_closed, worker_state (acquire)   its last state,
+ *   ADOPT   roster_leave (release) -> take_worker, worker_state (acquire)   its last state,
  *           to the thread that has it next, or that closes the table
  *   OWN     before others can find the worker; a thread's own state
  *   RETRY   a first look; the compare-and-swap decides
@@ -13093,12 +13197,6 @@ HAFT_INTERNAL bool haft__worker_is_own(const haft_worker *worker)
     const uint64_t state = haft__load_relaxed(OWN, &worker->state);
 
     return state == haft__own(haft__WORKER_OPEN) || state == haft__own(haft__WORKER_BORROWED);
-}
-
-HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t limit)
-{
-    worker->batch_limit = limit;
-    haft__hand_set_look(worker);
 }
 
 /* What it takes to insert and free in place, without a call that checks. */
@@ -13191,12 +13289,31 @@ static void haft__unpoison(haft_worker *worker)
     }
 }
 
+/* The calling thread's latest worker, and the number of its table. */
+static haft__THREAD_LOCAL struct {
+    uint64_t table;
+    haft_worker *worker;
+} haft__latest_worker;
+
+/* Take a worker that is closed. */
+static bool haft__take_worker(haft_worker *worker, enum haft__worker_state state)
+{
+    const bool haft__taken = haft__load_relaxed(RETRY, &worker->state) == haft__WORKER_CLOSED &&
+                       haft__cas_acquire(ADOPT, &worker->state, haft__WORKER_CLOSED, haft__own(state));
+
+    if (haft__taken) {
+        haft__unpoison(worker);
+    }
+    return haft__taken;
+}
+
 HAFT_INTERNAL haft_worker *haft__roster_take_closed(const haft_table *table, enum haft__worker_state state)
 {
+    if (haft__latest_worker.table == table->number && haft__take_worker(haft__latest_worker.worker, state)) {
+        return haft__latest_worker.worker;
+    }
     for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        if (haft__load_relaxed(RETRY, &worker->state) == haft__WORKER_CLOSED &&
-            haft__cas_acquire(ADOPT, &worker->state, haft__WORKER_CLOSED, haft__own(state))) {
-            haft__unpoison(worker);
+        if (haft__take_worker(worker, state)) {
             return worker;
         }
     }
@@ -13207,7 +13324,12 @@ HAFT_INTERNAL haft_worker *haft__roster_take(haft_table *table, enum haft__worke
 {
     haft_worker *worker = haft__roster_take_closed(table, state);
 
-    return worker != NULL ? worker : haft__roster_add(table, state);
+    worker = worker != NULL ? worker : haft__roster_add(table, state);
+    if (worker != NULL) {
+        haft__latest_worker.table = table->number;
+        haft__latest_worker.worker = worker;
+    }
+    return worker;
 }
 
 HAFT_INTERNAL void haft__roster_hand_over(haft_worker *worker)
@@ -13218,6 +13340,7 @@ HAFT_INTERNAL void haft__roster_hand_over(haft_worker *worker)
 
 HAFT_INTERNAL void haft__roster_leave(haft_worker *worker)
 {
+    worker->is_to_draw = false;
     worker->is_movable = false; /* the next to have it may be a thread */
     haft__poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
@@ -14010,6 +14133,7 @@ static haft_status haft__search_slots(haft_worker *worker)
 
     search.has_begun = false;
     search.unpinned = 0;
+    haft__budget_draw(worker);
     while (status == HAFT_OK && haft__hand_filling_count(worker) == 0) {
         status = haft__search_round(worker, &search);
     }
@@ -14478,29 +14602,7 @@ HAFT_INTERNAL void haft__worker_end(haft_worker *worker);
  * Edges in this file.
  *   HINT    shortage: answered now or at the next quiescent point
  *   OWN     counts that this worker alone writes
- *   RETRY   the budget: it carries numbers only; the slots held back travel through ring and depot
  */
-
-/* Take the slots that the worker may hold back from the budget, and set its batch limit by them. */
-static void haft__draw_budget(haft_worker *worker)
-{
-    haft_table *table = worker->table;
-    const uint64_t wanted = 2 * (uint64_t)(table->batch_max - 1);
-    uint64_t left;
-    uint64_t drawn;
-
-    do {
-        left = haft__load_relaxed(RETRY, &table->budget);
-        drawn = (left < wanted ? left : wanted) & ~UINT64_C(1);
-    } while (!haft__cas_relaxed(RETRY, &table->budget, left, left - drawn));
-    haft__worker_set_batch_limit(worker, (uint32_t)(drawn / 2 + 1));
-}
-
-static void haft__return_budget(haft_worker *worker)
-{
-    haft__fetch_add_relaxed(RETRY, &worker->table->budget, 2 * (uint64_t)(worker->batch_limit - 1));
-    haft__worker_set_batch_limit(worker, 1);
-}
 
 haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 {
@@ -14516,7 +14618,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     }
     opened->openings++;
     opened->shortage_before = haft__load_relaxed(HINT, &table->shortage);
-    haft__draw_budget(opened);
+    opened->is_to_draw = true;
     *worker = opened;
     return HAFT_OK;
 }
@@ -14541,19 +14643,25 @@ HAFT_INTERNAL void haft__worker_do_duties(haft_worker *worker)
         return;
     }
     haft__reclaim_due(worker, haft__domain_done(worker->table->domain));
-    haft__gather_lists(worker);
+    if (haft__lists_have_slots(worker->table)) {
+        haft__gather_lists(worker);
+    }
 }
 
 HAFT_INTERNAL void haft__worker_flush(haft_worker *worker)
 {
-    haft__retire_hand_on(worker);
+    if (haft__hand_open_count(worker) != 0 || haft__hand_filling_count(worker) != 0) {
+        haft__retire_hand_on(worker);
+    }
     haft__domain_hurry(worker->table->domain);
 }
 
 /* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
 static void haft__let_go(haft_worker *worker)
 {
-    haft__retire_hand_on(worker);
+    if (haft__hand_open_count(worker) != 0) {
+        haft__retire_open(worker); /* before duties: callbacks may free, and find its slots */
+    }
     haft__worker_do_duties(worker);
     haft__worker_flush(worker);
 }
@@ -14572,7 +14680,7 @@ HAFT_INTERNAL void haft__worker_end(haft_worker *worker)
 {
     haft_domain *domain = worker->table->domain;
 
-    haft__return_budget(worker);
+    haft__budget_return(worker);
     haft__domain_leave(domain, worker, worker->member);
     haft__roster_leave(worker);
 }
