@@ -19,7 +19,7 @@
 #if defined(__cplusplus)
 #error "haft.c is C: compile it alone, by a C compiler (cc -c haft.c), and link haft.o"
 #elif (!defined(__GNUC__) && !defined(_MSC_VER)) || defined(__TINYC__)
-#error "haft.c needs GCC, Clang or Visual C++: compile it by one of them (gcc -c haft.c), and link haft.o"
+#error "haft.c needs GCC, Clang or Visual C++: compile it by one (gcc -c haft.c), and link haft.o"
 #elif !defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L
 #error "haft.c is C11: add -std=c11 or -std=gnu11 to the compiler's options"
 #else
@@ -1120,9 +1120,9 @@ typedef haft_atomic_u64 haft__atomic_u64;
  * THREAD_LOCAL  a variable of each thread
  * CALLER        where the public function that says this was called; NULL: not known, as in
  *               WebAssembly
- * AT_START      a static function without arguments that runs before main(): first those of the
- *               lowest `place`, from 101 on; in Mach-O (macOS) and with Visual C++, which have no
- *               such places, in the order of the link
+ * AT_START      declares a static function without arguments that runs before main(): first those
+ *               of the lowest `place`, from 101 on; in Mach-O (macOS) and with Visual C++, which
+ *               have no such places, in the order of the link
  */
 #ifdef HAFT_COMPILER_MSVC
 #define haft__NOINLINE __declspec(noinline)
@@ -1142,10 +1142,9 @@ typedef haft_atomic_u64 haft__atomic_u64;
 #pragma section(".CRT$XCU", read)
 #define haft__AT_START(place, function)                                                                  \
     static void function(void);                                                                    \
-    __declspec(allocate(".CRT$XCU")) void (*const haft__##function##_at_start)(void) = function;           \
-    static void function(void)
+    __declspec(allocate(".CRT$XCU")) void (*const haft__##function##_at_start)(void) = function
 #else
-#define haft__AT_START(place, function) __attribute__((constructor(place))) static void function(void)
+#define haft__AT_START(place, function) static void function(void) __attribute__((constructor(place)))
 #endif
 
 /*
@@ -1155,10 +1154,11 @@ typedef haft_atomic_u64 haft__atomic_u64;
  * multiply_overflows, add_overflows - whether the result does not fit; `*result` if it does.
  * pairs_differ - whether 64 bytes differ, at addresses of any objects, aligned to 8.
  */
-#ifdef HAFT_COMPILER_MSVC
 static inline void haft__prefetch_to_read(const void *address)
 {
-#if defined(_M_ARM64) || defined(__aarch64__)
+#ifndef HAFT_COMPILER_MSVC
+    __builtin_prefetch(address);
+#elif defined(_M_ARM64)
     __prefetch(address);
 #else
     _mm_prefetch((const char *)address, _MM_HINT_T0);
@@ -1167,101 +1167,88 @@ static inline void haft__prefetch_to_read(const void *address)
 
 static inline void haft__prefetch_to_write(const void *address)
 {
+#ifdef HAFT_COMPILER_MSVC
     haft__prefetch_to_read(address);
+#else
+    __builtin_prefetch(address, 1);
+#endif
 }
 
 static inline unsigned haft__lowest_bit(uint64_t bits)
 {
+#ifdef HAFT_COMPILER_MSVC
     unsigned long at = 0;
 
     _BitScanForward64(&at, bits);
     return (unsigned)at;
+#else
+    return (unsigned)__builtin_ctzll(bits);
+#endif
 }
 
 static inline unsigned haft__highest_bit(uint64_t bits)
 {
+#ifdef HAFT_COMPILER_MSVC
     unsigned long at = 0;
 
     _BitScanReverse64(&at, bits);
     return (unsigned)at;
+#else
+    return 63 - (unsigned)__builtin_clzll(bits);
+#endif
 }
 
 static inline unsigned haft__count_bits(uint64_t bits)
 {
+#ifdef HAFT_COMPILER_MSVC
     unsigned count = 0;
 
     for (; bits != 0; bits &= bits - 1) { /* the instruction is not on each processor */
         count++;
     }
     return count;
+#else
+    return (unsigned)__builtin_popcountll(bits);
+#endif
 }
 
 static inline bool haft__multiply_overflows(size_t a, size_t b, size_t *result)
 {
+#ifdef HAFT_COMPILER_MSVC
     *result = a * b;
     return a != 0 && b > SIZE_MAX / a;
+#else
+    return __builtin_mul_overflow(a, b, result);
+#endif
 }
 
 static inline bool haft__add_overflows(size_t a, size_t b, size_t *result)
 {
+#ifdef HAFT_COMPILER_MSVC
     *result = a + b;
     return a > SIZE_MAX - b;
+#else
+    return __builtin_add_overflow(a, b, result);
+#endif
 }
 
 static inline bool haft__pairs_differ(const char *a, const char *b)
 {
-    const uint64_t *x = (const uint64_t *)(const void *)a; /* Visual C++ lets any type alias */
+#ifdef HAFT_COMPILER_MSVC
+    const uint64_t *x = (const uint64_t *)(const void *)a; /* any type may alias there */
     const uint64_t *y = (const uint64_t *)(const void *)b;
 
     return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4]) |
             (x[5] ^ y[5]) | (x[6] ^ y[6]) | (x[7] ^ y[7])) != 0;
-}
 #else
-static inline void haft__prefetch_to_read(const void *address)
-{
-    __builtin_prefetch(address);
-}
-
-static inline void haft__prefetch_to_write(const void *address)
-{
-    __builtin_prefetch(address, 1);
-}
-
-static inline unsigned haft__lowest_bit(uint64_t bits)
-{
-    return (unsigned)__builtin_ctzll(bits);
-}
-
-static inline unsigned haft__highest_bit(uint64_t bits)
-{
-    return 63 - (unsigned)__builtin_clzll(bits);
-}
-
-static inline unsigned haft__count_bits(uint64_t bits)
-{
-    return (unsigned)__builtin_popcountll(bits);
-}
-
-static inline bool haft__multiply_overflows(size_t a, size_t b, size_t *result)
-{
-    return __builtin_mul_overflow(a, b, result);
-}
-
-static inline bool haft__add_overflows(size_t a, size_t b, size_t *result)
-{
-    return __builtin_add_overflow(a, b, result);
-}
-
-static inline bool haft__pairs_differ(const char *a, const char *b)
-{
     typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
     const pair *x = (const pair *)(const void *)a;
     const pair *y = (const pair *)(const void *)b;
     const pair all = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
 
     return (all[0] | all[1]) != 0;
-}
 #endif
+}
 
 /* lib/base/os_posix.c */
 
@@ -7519,7 +7506,9 @@ HAFT_INTERNAL void haft__open_list_unlock(void)
 }
 
 /* Before main: see concurrent/clock/registry.c for the order of locks in a fork. */
-haft__AT_START(101, guard_open_list)
+haft__AT_START(101, haft__guard_open_list);
+
+static void haft__guard_open_list(void)
 {
     haft__os_on_fork(haft__open_list_lock, haft__open_list_unlock, haft__open_list_unlock);
 }
@@ -10742,7 +10731,9 @@ static void haft__begin_child(void)
 
 /* Before main, and before other constructors except those of the same priority; in Mach-O (macOS),
  * which has none, in the order of the link. */
-haft__AT_START(101, watch_forks)
+haft__AT_START(101, haft__watch_forks);
+
+static void haft__watch_forks(void)
 {
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
 
@@ -22997,7 +22988,9 @@ static void haft__forget_files(void)
 }
 
 /* After the registry's handler, and before the program's: see registry.c. */
-haft__AT_START(102, watch_forks_of_files)
+haft__AT_START(102, haft__watch_forks_of_files);
+
+static void haft__watch_forks_of_files(void)
 {
     haft__os_on_fork(haft__lock_files, haft__unlock_files, haft__forget_files);
 }

@@ -59,34 +59,34 @@
  *   met first
  *     haft/id.h             203  the id: what names an object instead of a pointer
  *     haft/status.h         377  what haft's functions answer
- *     haft/view.h           709  resolving ids: what every table has in common
- *     haft/domain.h        1448  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1808  the handle table that all threads share, and its workers
- *     haft/counted.h       2265  the handle table for any thread: objects are held by counts
- *     haft/local.h         2610  the handle table of one thread: slots with holes, stable addresses
- *     haft/kit/packed.h    3011  the handle table of one thread that keeps its objects dense: no
+ *     haft/view.h           717  resolving ids: what every table has in common
+ *     haft/domain.h        1456  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1816  the handle table that all threads share, and its workers
+ *     haft/counted.h       2273  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2618  the handle table of one thread: slots with holes, stable addresses
+ *     haft/kit/packed.h    3019  the handle table of one thread that keeps its objects dense: no
  *                                holes
  *   then
- *     haft/scan.h          3355  visiting the live objects of a shared table
- *     haft/pin.h           3471  holding on to an object beyond a read section
- *     haft/share.h         3523  hand a local table over to all threads, and back
- *     haft/kit/side.h      3606  side tables: values of another type under the ids of a table
- *     haft/kit/snapshot.h  3849  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h          3363  visiting the live objects of a shared table
+ *     haft/pin.h           3479  holding on to an object beyond a read section
+ *     haft/share.h         3531  hand a local table over to all threads, and back
+ *     haft/kit/side.h      3614  side tables: values of another type under the ids of a table
+ *     haft/kit/snapshot.h  3857  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/memory.h        4069  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h        4077  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/threads.h       4257  threads that the program did not start, or that seldom use a
+ *     haft/threads.h       4265  threads that the program did not start, or that seldom use a
  *                                table: a worker for each thread that asks, and inserting and
  *                                freeing without one
- *     haft/diagnose.h      1056  what is wrong with an id or a table, for programs and for people
- *     haft/kit/commands.h  4722  creations and destructions recorded by jobs, carried out at the
+ *     haft/diagnose.h      1064  what is wrong with an id or a table, for programs and for people
+ *     haft/kit/commands.h  4730  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/arena.h     4457  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h         5985  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/kit/arena.h     4465  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h         5993  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/kit/export.h    6193  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/export.h    6201  statistics of all open tables in a file, for haft-top and other
  *                                programs
- *     haft/clock.h          964  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          972  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -126,8 +126,8 @@
  *
  * GCC and Clang take attributes and built-in functions, Visual C++ has its own words for some of
  * them.  HAFT_COMPILER_MSVC is set for it; a build may set it too, to try that side with another
- * compiler that knows the intrinsics (Clang with -fms-extensions).  lib/base/compiler.h has what the
- * library's sources need besides.
+ * compiler that knows the intrinsics (Clang with -fms-extensions).  lib/base/compiler.h has what
+ * the library's sources need besides.
  */
 
 #if defined(_MSC_VER) && !defined(__GNUC__) && !defined(HAFT_COMPILER_MSVC)
@@ -480,14 +480,16 @@ const char *haft_status_name(haft_status status);
  *
  * As its own standard library makes them: loads and stores that the compiler neither splits nor
  * merges (__iso_volatile_...); on x86-64 a barrier for the compiler is all that acquire and release
- * need beside them, on Arm64 one for the processor stands beside the operation. Interlocked
+ * need beside them, on Arm64 one for the processor stands beside the operation.  Interlocked
  * operations have forms for an order on Arm64 (_acq, _rel, _nf); on x86-64 each orders all.
  * (learn.microsoft.com/cpp/intrinsics/arm64-intrinsics; microsoft/STL, stl/inc/atomic.)
  *
- * Returns   a load: the word's value; cas: whether `*word` was `expected`; the others: the value before.
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
  * Threads   any.
  * Ordering  as the argument says.
- * Progress  wait-free; lock-free for cas and what is made of it.
+ * Progress  wait-free.
  * Cost      O(1).
  */
 
@@ -523,6 +525,7 @@ typedef enum haft_order {
 #define HAFT_MSVC_BY_ORDER(order, call, ...) ((void)(order), call(__VA_ARGS__))
 #endif
 
+/* The word's value. */
 HAFT_ONLY_INLINE uint64_t haft_msvc_load(const haft_atomic_u64 *word, haft_order order)
 {
     const uint64_t value =
@@ -534,6 +537,7 @@ HAFT_ONLY_INLINE uint64_t haft_msvc_load(const haft_atomic_u64 *word, haft_order
     return value;
 }
 
+/* Another value for the word. */
 HAFT_ONLY_INLINE void haft_msvc_store(haft_atomic_u64 *word, uint64_t value, haft_order order)
 {
     if (order != HAFT_ORDER_relaxed) {
@@ -542,6 +546,7 @@ HAFT_ONLY_INLINE void haft_msvc_store(haft_atomic_u64 *word, uint64_t value, haf
     __iso_volatile_store64(HAFT_MSVC_WORD(word), (long long)value);
 }
 
+/* Compare and swap: whether `*word` was `expected`. */
 HAFT_ONLY_INLINE bool haft_msvc_cas(haft_atomic_u64 *word, uint64_t expected, uint64_t desired,
                                     haft_order order)
 {
@@ -549,6 +554,7 @@ HAFT_ONLY_INLINE bool haft_msvc_cas(haft_atomic_u64 *word, uint64_t expected, ui
                                         (long long)desired, (long long)expected) == expected;
 }
 
+/* Another value for the word; the one before. */
 HAFT_ONLY_INLINE uint64_t haft_msvc_exchange(haft_atomic_u64 *word, uint64_t value,
                                              haft_order order)
 {
@@ -556,12 +562,14 @@ HAFT_ONLY_INLINE uint64_t haft_msvc_exchange(haft_atomic_u64 *word, uint64_t val
                                         (long long)value);
 }
 
+/* More bits for the word; its value before. */
 HAFT_ONLY_INLINE uint64_t haft_msvc_or(haft_atomic_u64 *word, uint64_t bits, haft_order order)
 {
     return (uint64_t)HAFT_MSVC_BY_ORDER(order, _InterlockedOr64, HAFT_MSVC_WORD(word),
                                         (long long)bits);
 }
 
+/* Add to the word; its value before. */
 HAFT_ONLY_INLINE uint64_t haft_msvc_add(haft_atomic_u64 *word, uint64_t value, haft_order order)
 {
     return (uint64_t)HAFT_MSVC_BY_ORDER(order, _InterlockedExchangeAdd64, HAFT_MSVC_WORD(word),

@@ -11,7 +11,7 @@ WORD = re.compile(r"[A-Za-z_]\w*\Z")
 BETWEEN = re.compile(r"/[*/]|\s|\\\n")
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 KINDS = ("struct", "union", "enum")
-ASIDE = ("__attribute__", "__asm__", "_Alignas", "_Static_assert", "_Pragma")
+ASIDE = ("__attribute__", "__asm__", "_Alignas", "_Static_assert", "_Pragma", "AT_START", "HAFT_PRINTF", "NOINLINE", "HAFT_COLD")
 
 
 def words(text):

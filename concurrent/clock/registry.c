@@ -60,7 +60,9 @@ static void begin_child(void)
 
 /* Before main, and before other constructors except those of the same priority; in Mach-O (macOS),
  * which has none, in the order of the link. */
-AT_START(101, watch_forks)
+AT_START(101, watch_forks);
+
+static void watch_forks(void)
 {
     const haft_allocator first = haft_allocator_malloc(); /* malloc may do the same when called */
 

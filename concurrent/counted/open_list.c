@@ -19,7 +19,9 @@ void open_list_unlock(void)
 }
 
 /* Before main: see concurrent/clock/registry.c for the order of locks in a fork. */
-AT_START(101, guard_open_list)
+AT_START(101, guard_open_list);
+
+static void guard_open_list(void)
 {
     os_on_fork(open_list_lock, open_list_unlock, open_list_unlock);
 }

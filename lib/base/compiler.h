@@ -22,9 +22,9 @@
  * THREAD_LOCAL  a variable of each thread
  * CALLER        where the public function that says this was called; NULL: not known, as in
  *               WebAssembly
- * AT_START      a static function without arguments that runs before main(): first those of the
- *               lowest `place`, from 101 on; in Mach-O (macOS) and with Visual C++, which have no
- *               such places, in the order of the link
+ * AT_START      declares a static function without arguments that runs before main(): first those
+ *               of the lowest `place`, from 101 on; in Mach-O (macOS) and with Visual C++, which
+ *               have no such places, in the order of the link
  */
 #ifdef HAFT_COMPILER_MSVC
 #define NOINLINE __declspec(noinline)
@@ -44,10 +44,9 @@
 #pragma section(".CRT$XCU", read)
 #define AT_START(place, function)                                                                  \
     static void function(void);                                                                    \
-    __declspec(allocate(".CRT$XCU")) void (*const function##_at_start)(void) = function;           \
-    static void function(void)
+    __declspec(allocate(".CRT$XCU")) void (*const function##_at_start)(void) = function
 #else
-#define AT_START(place, function) __attribute__((constructor(place))) static void function(void)
+#define AT_START(place, function) static void function(void) __attribute__((constructor(place)))
 #endif
 
 /*
@@ -57,10 +56,11 @@
  * multiply_overflows, add_overflows - whether the result does not fit; `*result` if it does.
  * pairs_differ - whether 64 bytes differ, at addresses of any objects, aligned to 8.
  */
-#ifdef HAFT_COMPILER_MSVC
 static inline void prefetch_to_read(const void *address)
 {
-#if defined(_M_ARM64) || defined(__aarch64__)
+#ifndef HAFT_COMPILER_MSVC
+    __builtin_prefetch(address);
+#elif defined(_M_ARM64)
     __prefetch(address);
 #else
     _mm_prefetch((const char *)address, _MM_HINT_T0);
@@ -69,100 +69,87 @@ static inline void prefetch_to_read(const void *address)
 
 static inline void prefetch_to_write(const void *address)
 {
+#ifdef HAFT_COMPILER_MSVC
     prefetch_to_read(address);
+#else
+    __builtin_prefetch(address, 1);
+#endif
 }
 
 static inline unsigned lowest_bit(uint64_t bits)
 {
+#ifdef HAFT_COMPILER_MSVC
     unsigned long at = 0;
 
     _BitScanForward64(&at, bits);
     return (unsigned)at;
+#else
+    return (unsigned)__builtin_ctzll(bits);
+#endif
 }
 
 static inline unsigned highest_bit(uint64_t bits)
 {
+#ifdef HAFT_COMPILER_MSVC
     unsigned long at = 0;
 
     _BitScanReverse64(&at, bits);
     return (unsigned)at;
+#else
+    return 63 - (unsigned)__builtin_clzll(bits);
+#endif
 }
 
 static inline unsigned count_bits(uint64_t bits)
 {
+#ifdef HAFT_COMPILER_MSVC
     unsigned count = 0;
 
     for (; bits != 0; bits &= bits - 1) { /* the instruction is not on each processor */
         count++;
     }
     return count;
+#else
+    return (unsigned)__builtin_popcountll(bits);
+#endif
 }
 
 static inline bool multiply_overflows(size_t a, size_t b, size_t *result)
 {
+#ifdef HAFT_COMPILER_MSVC
     *result = a * b;
     return a != 0 && b > SIZE_MAX / a;
+#else
+    return __builtin_mul_overflow(a, b, result);
+#endif
 }
 
 static inline bool add_overflows(size_t a, size_t b, size_t *result)
 {
+#ifdef HAFT_COMPILER_MSVC
     *result = a + b;
     return a > SIZE_MAX - b;
+#else
+    return __builtin_add_overflow(a, b, result);
+#endif
 }
 
 static inline bool pairs_differ(const char *a, const char *b)
 {
-    const uint64_t *x = (const uint64_t *)(const void *)a; /* Visual C++ lets any type alias */
+#ifdef HAFT_COMPILER_MSVC
+    const uint64_t *x = (const uint64_t *)(const void *)a; /* any type may alias there */
     const uint64_t *y = (const uint64_t *)(const void *)b;
 
     return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]) | (x[4] ^ y[4]) |
             (x[5] ^ y[5]) | (x[6] ^ y[6]) | (x[7] ^ y[7])) != 0;
-}
 #else
-static inline void prefetch_to_read(const void *address)
-{
-    __builtin_prefetch(address);
-}
-
-static inline void prefetch_to_write(const void *address)
-{
-    __builtin_prefetch(address, 1);
-}
-
-static inline unsigned lowest_bit(uint64_t bits)
-{
-    return (unsigned)__builtin_ctzll(bits);
-}
-
-static inline unsigned highest_bit(uint64_t bits)
-{
-    return 63 - (unsigned)__builtin_clzll(bits);
-}
-
-static inline unsigned count_bits(uint64_t bits)
-{
-    return (unsigned)__builtin_popcountll(bits);
-}
-
-static inline bool multiply_overflows(size_t a, size_t b, size_t *result)
-{
-    return __builtin_mul_overflow(a, b, result);
-}
-
-static inline bool add_overflows(size_t a, size_t b, size_t *result)
-{
-    return __builtin_add_overflow(a, b, result);
-}
-
-static inline bool pairs_differ(const char *a, const char *b)
-{
     typedef uint64_t pair __attribute__((vector_size(16), aligned(8), may_alias));
     const pair *x = (const pair *)(const void *)a;
     const pair *y = (const pair *)(const void *)b;
     const pair all = (x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]);
 
     return (all[0] | all[1]) != 0;
-}
 #endif
+}
 
 #endif /* HAFT_LIB_COMPILER_H */

@@ -4,14 +4,16 @@
  *
  * As its own standard library makes them: loads and stores that the compiler neither splits nor
  * merges (__iso_volatile_...); on x86-64 a barrier for the compiler is all that acquire and release
- * need beside them, on Arm64 one for the processor stands beside the operation. Interlocked
+ * need beside them, on Arm64 one for the processor stands beside the operation.  Interlocked
  * operations have forms for an order on Arm64 (_acq, _rel, _nf); on x86-64 each orders all.
  * (learn.microsoft.com/cpp/intrinsics/arm64-intrinsics; microsoft/STL, stl/inc/atomic.)
  *
- * Returns   a load: the word's value; cas: whether `*word` was `expected`; the others: the value before.
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.
  * Threads   any.
  * Ordering  as the argument says.
- * Progress  wait-free; lock-free for cas and what is made of it.
+ * Progress  wait-free.
  * Cost      O(1).
  */
 #ifndef HAFT_DETAIL_ATOMICS_MSVC_H
@@ -53,6 +55,7 @@ typedef enum haft_order {
 #define HAFT_MSVC_BY_ORDER(order, call, ...) ((void)(order), call(__VA_ARGS__))
 #endif
 
+/* The word's value. */
 HAFT_ONLY_INLINE uint64_t haft_msvc_load(const haft_atomic_u64 *word, haft_order order)
 {
     const uint64_t value =
@@ -64,6 +67,7 @@ HAFT_ONLY_INLINE uint64_t haft_msvc_load(const haft_atomic_u64 *word, haft_order
     return value;
 }
 
+/* Another value for the word. */
 HAFT_ONLY_INLINE void haft_msvc_store(haft_atomic_u64 *word, uint64_t value, haft_order order)
 {
     if (order != HAFT_ORDER_relaxed) {
@@ -72,6 +76,7 @@ HAFT_ONLY_INLINE void haft_msvc_store(haft_atomic_u64 *word, uint64_t value, haf
     __iso_volatile_store64(HAFT_MSVC_WORD(word), (long long)value);
 }
 
+/* Compare and swap: whether `*word` was `expected`. */
 HAFT_ONLY_INLINE bool haft_msvc_cas(haft_atomic_u64 *word, uint64_t expected, uint64_t desired,
                                     haft_order order)
 {
@@ -79,6 +84,7 @@ HAFT_ONLY_INLINE bool haft_msvc_cas(haft_atomic_u64 *word, uint64_t expected, ui
                                         (long long)desired, (long long)expected) == expected;
 }
 
+/* Another value for the word; the one before. */
 HAFT_ONLY_INLINE uint64_t haft_msvc_exchange(haft_atomic_u64 *word, uint64_t value,
                                              haft_order order)
 {
@@ -86,12 +92,14 @@ HAFT_ONLY_INLINE uint64_t haft_msvc_exchange(haft_atomic_u64 *word, uint64_t val
                                         (long long)value);
 }
 
+/* More bits for the word; its value before. */
 HAFT_ONLY_INLINE uint64_t haft_msvc_or(haft_atomic_u64 *word, uint64_t bits, haft_order order)
 {
     return (uint64_t)HAFT_MSVC_BY_ORDER(order, _InterlockedOr64, HAFT_MSVC_WORD(word),
                                         (long long)bits);
 }
 
+/* Add to the word; its value before. */
 HAFT_ONLY_INLINE uint64_t haft_msvc_add(haft_atomic_u64 *word, uint64_t value, haft_order order)
 {
     return (uint64_t)HAFT_MSVC_BY_ORDER(order, _InterlockedExchangeAdd64, HAFT_MSVC_WORD(word),

@@ -3,8 +3,8 @@
  *
  * GCC and Clang take attributes and built-in functions, Visual C++ has its own words for some of
  * them.  HAFT_COMPILER_MSVC is set for it; a build may set it too, to try that side with another
- * compiler that knows the intrinsics (Clang with -fms-extensions).  lib/base/compiler.h has what the
- * library's sources need besides.
+ * compiler that knows the intrinsics (Clang with -fms-extensions).  lib/base/compiler.h has what
+ * the library's sources need besides.
  */
 #ifndef HAFT_DETAIL_COMPILER_H
 #define HAFT_DETAIL_COMPILER_H

@@ -94,7 +94,9 @@ static void forget_files(void)
 }
 
 /* After the registry's handler, and before the program's: see registry.c. */
-AT_START(102, watch_forks_of_files)
+AT_START(102, watch_forks_of_files);
+
+static void watch_forks_of_files(void)
 {
     os_on_fork(lock_files, unlock_files, forget_files);
 }
