@@ -502,7 +502,7 @@ static void draw_options(haft_status *said)
 
     world.options = (haft_counted_options){
         .capacity = 1 + draw(6),
-        .object_size = 8 * draw(OBJECT_WORDS + 1),
+        .object_size = draw(8 * OBJECT_WORDS + 1),
         .layout = HAFT_LAYOUT_OF((uint8_t)(5 + draw(20)), (uint8_t)(1 + draw(6)), 2),
         .tag = draw(4),
         .min_free = (flags & 1) != 0 ? draw(5) : 0,

@@ -7,9 +7,8 @@
  * `returned` as well, when the call that linked it is done; `linked` is their number.
  *
  * Edges in this file.
- *   RETURN   returned_add (release) -> await_return (acquire)   the waiter's mark before the count
- *            that it wakes for
- *   COUNT    which slots may be live: frees decide
+ *   COUNT    which slots may be live: frees decide; and a waiter's mark, in the word that has the
+ *            count which is looked at next
  */
 #include "concurrent/counted/destroy.h"
 #include "concurrent/counted/free_slots.h"
@@ -337,9 +336,7 @@ haft_status haft_counted_close(haft_counted *table)
 static void await_return(haft_counted *table, uint64_t ns)
 {
     atomic_u64 *returned = &table->block->returned.word;
-    /* Acquire: what is missing is looked at below.  Weakened, a slot returned before the mark could
-     * be missed, and none wakes for it. */
-    const uint64_t before = fetch_or_acq_rel(RETURN, returned, RETURNED_IS_AWAITED);
+    const uint64_t before = fetch_or_relaxed(COUNT, returned, RETURNED_IS_AWAITED);
 
     if (missing(table) != 0) {
         os_wait_address(returned, before, ns);

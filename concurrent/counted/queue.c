@@ -15,6 +15,7 @@
  *   QUEUE    queue_give, advance_tail (release) -> queue_take, queue_give, queue_close (acquire)
  *            the slot's last life, and its link before the tail that leads on
  *   OWN      only this call writes the slot's word
+ *   COUNT    how many slots were linked; each link orders the next slot's word
  *   RETRY    a first look; the compare-and-swap decides
  */
 #include "concurrent/counted/queue.h"
@@ -168,8 +169,9 @@ static void close_links(haft_counted *table, uint64_t first, uint64_t tail)
 
 void queue_close(haft_counted *table)
 {
-    const uint64_t head = exchange_acq_rel(QUEUE, queue_head(table), COUNTED_CLOSED);
-    const uint64_t tail = exchange_acq_rel(QUEUE, queue_tail(table), COUNTED_CLOSED);
+    /* Weakened, the first slot's word could be from before it was given. */
+    const uint64_t head = exchange_acquire(QUEUE, queue_head(table), COUNTED_CLOSED);
+    const uint64_t tail = exchange_relaxed(COUNT, queue_tail(table), COUNTED_CLOSED);
 
     if (counted_low(head) != COUNTED_CLOSED) {
         table->linked = count_of(tail);

@@ -45,10 +45,9 @@ static haft_status take_from(haft_counted *table, atomic_u64 *shard, uint64_t *i
 
 haft_status shards_take(haft_counted *table, uint64_t *index)
 {
-    const atomic_u64 *own = shards_own(table);
+    const uint32_t begin = shards_own_number(table);
     const uint32_t mask = table->shard_mask;
     struct counted_head *heads = table->block->heads;
-    const uint32_t begin = (uint32_t)((const struct counted_head *)(const void *)own - heads);
     haft_status status = HAFT_FULL;
 
     for (uint32_t i = 0; status == HAFT_FULL && i <= mask; i++) {
@@ -93,7 +92,8 @@ void shards_close(haft_counted *table)
 {
     for (uint32_t i = 0; i <= table->shard_mask; i++) {
         atomic_u64 *shard = &table->block->heads[i].word;
-        uint64_t index = counted_low(exchange_acq_rel(SHARD, shard, COUNTED_CLOSED));
+        /* Weakened, the slots' links could be from before they were given. */
+        uint64_t index = counted_low(exchange_acquire(SHARD, shard, COUNTED_CLOSED));
 
         while (index > COUNTED_CLOSED) {
             table->owned++;

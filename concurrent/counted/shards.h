@@ -25,11 +25,16 @@ extern THREAD_LOCAL uint32_t shards_thread; /* the calling thread's number; 0: i
 uint32_t shards_number_thread(void);
 
 /* The calling thread's shard. */
-static inline atomic_u64 *shards_own(haft_counted *table)
+static inline uint32_t shards_own_number(const haft_counted *table)
 {
     const uint32_t thread = shards_thread != 0 ? shards_thread : shards_number_thread();
 
-    return &table->block->heads[thread & table->shard_mask].word;
+    return thread & table->shard_mask;
+}
+
+static inline atomic_u64 *shards_own(haft_counted *table)
+{
+    return &table->block->heads[shards_own_number(table)].word;
 }
 
 /* The head after its first slot was taken, whose word is `word`. */

@@ -55,6 +55,13 @@ static void count_slot(const haft_counted *table, haft_counted_stats *stats, uin
     }
 }
 
+/* The slot that a queue begins with is none that was used, until it has had a life. */
+static bool is_unused(const haft_counted *table, uint64_t index, uint64_t word)
+{
+    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
+           word >> COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
+}
+
 haft_counted_stats haft_counted_stats_get(const haft_counted *table)
 {
     const uint64_t end = free_slots_end(table);
@@ -65,7 +72,13 @@ haft_counted_stats haft_counted_stats_get(const haft_counted *table)
     };
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        count_slot(table, &stats, load_relaxed(COUNT, counted_at(table, index)));
+        const uint64_t word = load_relaxed(COUNT, counted_at(table, index));
+
+        if (is_unused(table, index, word)) {
+            stats.high_water--;
+        } else {
+            count_slot(table, &stats, word);
+        }
     }
     stats.bytes = counted_bytes(table, end);
     return stats;

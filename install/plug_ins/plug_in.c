@@ -24,6 +24,31 @@ static haft_status use_table(haft_table *table)
     return status;
 }
 
+static void on_destroy(void *object, haft_id id, void *arg)
+{
+    (void)object;
+    (void)id;
+    ++*(int *)arg;
+}
+
+static bool use_counted(void)
+{
+    int destroyed = 0;
+    haft_counted_options options = {
+        .capacity = 10, .object_size = 8, .on_destroy = on_destroy, .destroy_arg = &destroyed};
+    haft_counted *counted;
+    haft_id id;
+
+    if (haft_counted_open(&options, &counted) != HAFT_OK) {
+        return false;
+    }
+    bool is_used = haft_counted_insert(counted, NULL, &id) == HAFT_OK &&
+                   haft_counted_acquire(counted, id) != NULL &&
+                   haft_counted_free(counted, id) == HAFT_OK &&
+                   haft_counted_release(counted, id) == HAFT_OK && destroyed == 1;
+    return haft_counted_close(counted) == HAFT_OK && is_used;
+}
+
 int use(void)
 {
     haft_domain *domain;
@@ -37,5 +62,8 @@ int use(void)
     }
     bool is_used = use_table(table) == HAFT_OK;
     bool is_closed = haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK;
-    return is_used && is_closed ? 0 : 3;
+    if (!is_used || !is_closed) {
+        return 3;
+    }
+    return use_counted() ? 0 : 4;
 }

@@ -40,6 +40,10 @@ typedef haft_atomic_u64 atomic_u64;
     haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_RELEASE)
 
 /* Exchange: the value before. */
+#define exchange_relaxed(reason, word, value)                                                      \
+    u64_exchange(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
+#define exchange_acquire(edge, word, value)                                                        \
+    u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
 #define exchange_acq_rel(edge, word, value)                                                        \
     u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 
@@ -50,6 +54,8 @@ typedef haft_atomic_u64 atomic_u64;
     u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
 #define fetch_add_release(edge, word, value)                                                       \
     u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_RELEASE)
+#define fetch_or_relaxed(reason, word, value)                                                      \
+    u64_fetch_or(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
 #define fetch_or_acq_rel(edge, word, value)                                                        \
     u64_fetch_or(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 #define fetch_add_acq_rel(edge, word, value)                                                       \

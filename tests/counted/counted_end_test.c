@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 TestSuite(counted_end, .timeout = SUITE_SECONDS);
@@ -172,6 +173,58 @@ Test(counted_end, on_destroy_may_call_all_and_finds_its_slot_taken)
     assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
     expect_status(haft_counted_close(table), HAFT_OK);
     cr_expect(eq(int, destroyed, 4));
+}
+
+/* --- fork --- */
+
+static pid_t child; /* of the on_destroy that forks; 0: in the child */
+
+/* Fork while the next object is deferred to this on_destroy's end. */
+static void fork_and_free_next(void *object, haft_id id, void *arg)
+{
+    const int before = destroyed;
+
+    if (before == 0) {
+        child = fork();
+        must(child >= 0);
+    }
+    free_next(object, id, arg);
+    must(destroyed == before + 1);
+}
+
+/* As far as the child's table is its own: objects end and begin, and it closes. */
+static void go_on_in_the_child(void)
+{
+    haft_id id;
+
+    must(destroyed == 2 && haft_counted_insert(table, NULL, &id) == HAFT_OK);
+    must(haft_counted_insert(table, NULL, &id) == HAFT_OK);
+    must(haft_counted_insert(table, NULL, &id) == HAFT_FULL);
+    must(haft_counted_close(table) == HAFT_OK && destroyed == 4);
+    _exit(0);
+}
+
+Test(counted_end, after_a_fork_inside_on_destroy_both_processes_go_on)
+{
+    int status;
+
+    assert_status(haft_counted_open(&(haft_counted_options){.capacity = 2,
+                                                            .object_size = sizeof(haft_id),
+                                                            .on_destroy = fork_and_free_next,
+                                                            .destroy_arg = &table},
+                                    &table),
+                  HAFT_OK);
+    const haft_id second = insert_into(table, HAFT_NIL);
+    const haft_id first = insert_into(table, second);
+
+    expect_status(haft_counted_free(table, first), HAFT_OK);
+    if (child == 0) {
+        go_on_in_the_child();
+    }
+    cr_expect(eq(int, destroyed, 2));
+    must(waitpid(child, &status, 0) == child);
+    cr_expect(zero(int, status), "the child");
+    expect_status(haft_counted_close(table), HAFT_OK);
 }
 
 static void note_cancel_state(void *object, haft_id id, void *arg)

@@ -159,6 +159,25 @@ static void *give_birth(void *arg)
     return arg;
 }
 
+Test(counted_reuse, with_min_free_a_slot_counts_as_used_when_it_has_been)
+{
+    haft_id id;
+
+    assert_status(haft_counted_open(&(haft_counted_options){.capacity = 3, .min_free = 1}, &table),
+                  HAFT_OK);
+    cr_expect(zero(u64, haft_counted_stats_get(table).high_water));
+    cr_expect(zero(u64, haft_counted_stats_get(table).free));
+    for (int births = 1; births <= 10; births++) {
+        assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
+        const haft_counted_stats stats = haft_counted_stats_get(table);
+
+        cr_expect(eq(u64, stats.high_water, stats.live + stats.free));
+        cr_expect(eq(u64, stats.high_water, births < 3 ? births : 2), "%d", births);
+        assert_status(haft_counted_free(table, id), HAFT_OK);
+    }
+    expect_status(haft_counted_close(table), HAFT_OK);
+}
+
 Test(counted_reuse, the_distance_of_min_free_holds_for_the_births_of_all_threads_together)
 {
     pthread_t threads[PARENTS];

@@ -25,6 +25,10 @@ typedef haft_atomic_u64 atomic_u64;
 #define cas_release(edge, word, expected, desired)                                                 \
     plain_cas(word, expected, desired, memory_order_release)
 
+#define exchange_relaxed(reason, word, value)                                                      \
+    atomic_exchange_explicit(word, value, memory_order_relaxed)
+#define exchange_acquire(edge, word, value)                                                        \
+    atomic_exchange_explicit(word, value, memory_order_acquire)
 #define exchange_acq_rel(edge, word, value)                                                        \
     atomic_exchange_explicit(word, value, memory_order_acq_rel)
 #define fetch_add_relaxed(reason, word, value)                                                     \
@@ -33,6 +37,8 @@ typedef haft_atomic_u64 atomic_u64;
     atomic_fetch_add_explicit(word, value, memory_order_acquire)
 #define fetch_add_release(edge, word, value)                                                       \
     atomic_fetch_add_explicit(word, value, memory_order_release)
+#define fetch_or_relaxed(reason, word, value)                                                      \
+    atomic_fetch_or_explicit(word, value, memory_order_relaxed)
 #define fetch_or_acq_rel(edge, word, value)                                                        \
     atomic_fetch_or_explicit(word, value, memory_order_acq_rel)
 #define fetch_add_acq_rel(edge, word, value)                                                       \
