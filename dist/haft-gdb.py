@@ -200,8 +200,16 @@ def counted_words(table):
     """The words of all slots ever used, by index."""
     base, stride = int(table["base"]), int(table["stride"])
     end = number(table["block"]["fresh"]["word"]) & ~FRESH_IS_CLOSED
-    for index in range(FIRST_INDEX, end):
+    for index in range(FIRST_INDEX + unused_in_queue(table), end):
         yield CountedWord(table, read_word(base + index * stride))
+
+
+def unused_in_queue(table):
+    """1: the slot that a queue began with is still there, without a life; else 0."""
+    if int(table["min_free"]) == 0:
+        return 0
+    word = counted_word_of(table, FIRST_INDEX)
+    return int(word.state == COUNTED_FREE and word.life == int(table["first_life"]))
 
 
 def counted_word_of(table, bits):
@@ -349,7 +357,8 @@ class Packed(Summary):
 
 class Counted(Summary):
     def used(self):
-        return (number(self.value["block"]["fresh"]["word"]) & ~FRESH_IS_CLOSED) - FIRST_INDEX
+        drawn = (number(self.value["block"]["fresh"]["word"]) & ~FRESH_IS_CLOSED) - FIRST_INDEX
+        return drawn - unused_in_queue(self.value)
 
     def line(self):
         """Without a walk: gdb shows it for each frame that has the table as an argument."""

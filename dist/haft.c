@@ -1083,6 +1083,10 @@ typedef haft_atomic_u64 haft__atomic_u64;
     haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_RELEASE)
 
 /* Exchange: the value before. */
+#define haft__exchange_relaxed(reason, word, value)                                                      \
+    haft__u64_exchange(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
+#define haft__exchange_acquire(edge, word, value)                                                        \
+    haft__u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
 #define haft__exchange_acq_rel(edge, word, value)                                                        \
     haft__u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 
@@ -1093,6 +1097,8 @@ typedef haft_atomic_u64 haft__atomic_u64;
     haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
 #define haft__fetch_add_release(edge, word, value)                                                       \
     haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_RELEASE)
+#define haft__fetch_or_relaxed(reason, word, value)                                                      \
+    haft__u64_fetch_or(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
 #define haft__fetch_or_acq_rel(edge, word, value)                                                        \
     haft__u64_fetch_or(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
 #define haft__fetch_add_acq_rel(edge, word, value)                                                       \
@@ -6247,9 +6253,8 @@ static inline void haft__values_write(const haft_counted *table, void *haft__obj
  * `returned` as well, when the call that linked it is done; `linked` is their number.
  *
  * Edges in this file.
- *   RETURN   returned_add (release) -> await_return (acquire)   the waiter's mark before the count
- *            that it wakes for
- *   COUNT    which slots may be live: frees decide
+ *   COUNT    which slots may be live: frees decide; and a waiter's mark, in the word that has the
+ *            count which is looked at next
  */
 
 #define haft__LOOK_AGAIN_NS UINT64_C(10000000)
@@ -6567,9 +6572,7 @@ haft_status haft_counted_close(haft_counted *table)
 static void haft__await_return(haft_counted *table, uint64_t ns)
 {
     haft__atomic_u64 *returned = &table->block->returned.word;
-    /* Acquire: what is missing is looked at below.  Weakened, a slot returned before the mark could
-     * be missed, and none wakes for it. */
-    const uint64_t before = haft__fetch_or_acq_rel(RETURN, returned, haft__RETURNED_IS_AWAITED);
+    const uint64_t before = haft__fetch_or_relaxed(COUNT, returned, haft__RETURNED_IS_AWAITED);
 
     if (haft__missing(table) != 0) {
         haft__os_wait_address(returned, before, ns);
@@ -6773,11 +6776,16 @@ HAFT_INTERNAL haft__THREAD_LOCAL uint32_t haft__shards_thread; /* the calling th
 HAFT_INTERNAL uint32_t haft__shards_number_thread(void);
 
 /* The calling thread's shard. */
-static inline haft__atomic_u64 *haft__shards_own(haft_counted *table)
+static inline uint32_t haft__shards_own_number(const haft_counted *table)
 {
     const uint32_t thread = haft__shards_thread != 0 ? haft__shards_thread : haft__shards_number_thread();
 
-    return &table->block->heads[thread & table->shard_mask].word;
+    return thread & table->shard_mask;
+}
+
+static inline haft__atomic_u64 *haft__shards_own(haft_counted *table)
+{
+    return &table->block->heads[haft__shards_own_number(table)].word;
 }
 
 /* The head after its first slot was taken, whose word is `word`. */
@@ -7560,6 +7568,7 @@ HAFT_INTERNAL const haft_counted *haft__open_list_first(void)
  *   QUEUE    queue_give, advance_tail (release) -> queue_take, queue_give, queue_close (acquire)
  *            the slot's last life, and its link before the tail that leads on
  *   OWN      only this call writes the slot's word
+ *   COUNT    how many slots were linked; each link orders the next slot's word
  *   RETRY    a first look; the compare-and-swap decides
  */
 
@@ -7711,8 +7720,9 @@ static void haft__close_links(haft_counted *table, uint64_t first, uint64_t tail
 
 HAFT_INTERNAL void haft__queue_close(haft_counted *table)
 {
-    const uint64_t head = haft__exchange_acq_rel(QUEUE, haft__queue_head(table), haft__COUNTED_CLOSED);
-    const uint64_t tail = haft__exchange_acq_rel(QUEUE, haft__queue_tail(table), haft__COUNTED_CLOSED);
+    /* Weakened, the first slot's word could be from before it was given. */
+    const uint64_t head = haft__exchange_acquire(QUEUE, haft__queue_head(table), haft__COUNTED_CLOSED);
+    const uint64_t tail = haft__exchange_relaxed(COUNT, haft__queue_tail(table), haft__COUNTED_CLOSED);
 
     if (haft__counted_low(head) != haft__COUNTED_CLOSED) {
         table->linked = haft__count_of(tail);
@@ -7767,10 +7777,9 @@ static haft_status haft__take_from(haft_counted *table, haft__atomic_u64 *shard,
 
 HAFT_INTERNAL haft_status haft__shards_take(haft_counted *table, uint64_t *index)
 {
-    const haft__atomic_u64 *haft__own = haft__shards_own(table);
+    const uint32_t haft__begin = haft__shards_own_number(table);
     const uint32_t mask = table->shard_mask;
     struct haft__counted_head *heads = table->block->heads;
-    const uint32_t haft__begin = (uint32_t)((const struct haft__counted_head *)(const void *)haft__own - heads);
     haft_status status = HAFT_FULL;
 
     for (uint32_t i = 0; status == HAFT_FULL && i <= mask; i++) {
@@ -7815,7 +7824,8 @@ HAFT_INTERNAL void haft__shards_close(haft_counted *table)
 {
     for (uint32_t i = 0; i <= table->shard_mask; i++) {
         haft__atomic_u64 *shard = &table->block->heads[i].word;
-        uint64_t index = haft__counted_low(haft__exchange_acq_rel(SHARD, shard, haft__COUNTED_CLOSED));
+        /* Weakened, the slots' links could be from before they were given. */
+        uint64_t index = haft__counted_low(haft__exchange_acquire(SHARD, shard, haft__COUNTED_CLOSED));
 
         while (index > haft__COUNTED_CLOSED) {
             table->owned++;
@@ -7935,6 +7945,13 @@ static void haft__count_slot(const haft_counted *table, haft_counted_stats *stat
     }
 }
 
+/* The slot that a queue begins with is none that was used, until it has had a life. */
+static bool haft__is_unused(const haft_counted *table, uint64_t index, uint64_t word)
+{
+    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
+           word >> haft__COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
+}
+
 haft_counted_stats haft_counted_stats_get(const haft_counted *table)
 {
     const uint64_t end = haft__free_slots_end(table);
@@ -7945,7 +7962,13 @@ haft_counted_stats haft_counted_stats_get(const haft_counted *table)
     };
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        haft__count_slot(table, &stats, haft__load_relaxed(COUNT, haft__counted_at(table, index)));
+        const uint64_t word = haft__load_relaxed(COUNT, haft__counted_at(table, index));
+
+        if (haft__is_unused(table, index, word)) {
+            stats.high_water--;
+        } else {
+            haft__count_slot(table, &stats, word);
+        }
     }
     stats.bytes = haft__counted_bytes(table, end);
     return stats;
