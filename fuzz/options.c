@@ -102,10 +102,6 @@ static struct values values_from(const uint8_t *data)
     };
 
     read_numbers(data, &values);
-    /* Numbers of what lies in no such memory. */
-    values.workers = values.buffer_size < 1 << 16 ? values.buffer_size % 40 : values.buffer_size;
-    values.hold_back = values.max_block_size;
-    values.threads = values.interval_ms;
     if (flags[0] & 64) {
         values.layout = (haft_layout){flags[4], flags[5], flags[6], 0};
     } else if (flags[0] & 128) {

@@ -17,9 +17,6 @@ struct values {
     bool wrap, keep_order, pins, has_pinned_type, random_first_generation, never_wait;
     uint64_t growth_step, waiting_bytes;
 
-    /* with memory of the program's */
-    uint64_t workers, hold_back, threads;
-
     /* of domains, command sets, arenas and exports */
     unsigned clock;
     bool gives_flavour, gives_buffer, gives_directory;
@@ -31,7 +28,7 @@ struct values {
  */
 uint64_t try_others(const struct values *values);
 
-/* options_given.c: what lies in memory of the program's; the same. */
+/* options_given.c: a haft_local in memory of the program's; the same. */
 uint64_t try_given(const struct values *values);
 
 void must(bool holds, const char *what);

@@ -45,7 +45,6 @@ static haft_status make_part(struct pool *pool, unsigned part)
     if (load_relaxed(RETRY, &pool->directory[part]) != 0) {
         return HAFT_OK;
     }
-    assert(pool->heap != NULL);
     void *made = heap_take_zero(pool->heap, bytes, sizeof(atomic_u64));
 
     if (made == NULL) {
@@ -60,21 +59,14 @@ static haft_status make_part(struct pool *pool, unsigned part)
 
 static atomic_u64 *directory_entry(const struct pool *pool, uint64_t place)
 {
-    assert(place < pool->most_segments);
+    assert(place < MOST_WORKERS);
     /* Weakened, an address could be read that was in the part's memory before. */
     return entry_in(load_acquire(ROSTER, &pool->directory[part_of(place)]), place);
 }
 
-uint64_t pool_directory_bytes(uint64_t workers)
-{
-    const unsigned last = part_of(workers - 1);
-
-    return (part_first(last) + part_size(last)) * sizeof(atomic_u64);
-}
-
 static void give_directory(const struct pool *pool)
 {
-    for (unsigned part = 0; pool->heap != NULL && part < DIRECTORY_PARTS; part++) {
+    for (unsigned part = 0; part < DIRECTORY_PARTS; part++) {
         heap_give(pool->heap, (void *)(uintptr_t)load_relaxed(OWN, &pool->directory[part]),
                   (size_t)part_size(part) * sizeof(atomic_u64));
     }
@@ -100,31 +92,9 @@ haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator 
 
     if (status == HAFT_OK) {
         pool_start(pool, batches);
-        pool->most_segments = MOST_WORKERS;
         pool->heap = heap;
     }
     return status;
-}
-
-haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
-                            struct given *given)
-{
-    const haft_status status = reservation_open_given(&pool->table, batches * sizeof(struct batch),
-                                                      _Alignof(struct batch), given);
-    atomic_u64 *directory =
-        status == HAFT_OK ? given_take(given, pool_directory_bytes(workers), sizeof *directory)
-                          : NULL;
-
-    if (directory == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    pool_start(pool, batches);
-    pool->most_segments = workers;
-    pool->heap = NULL;
-    for (unsigned part = 0; part <= part_of(workers - 1); part++) {
-        store_relaxed(OWN, &pool->directory[part], (uintptr_t)(directory + part_first(part)));
-    }
-    return HAFT_OK;
 }
 
 void pool_close(struct pool *pool)
@@ -159,7 +129,7 @@ haft_status pool_add(struct pool *pool, struct segment *segment)
     for (;;) {
         const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
-        if (place == pool->most_segments || make_part(pool, part_of(place)) != HAFT_OK) {
+        if (place == MOST_WORKERS || make_part(pool, part_of(place)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         /* Weakened, a thread that finds the place could find no part there. */

@@ -28,10 +28,9 @@ struct segment {
 };
 
 struct pool {
-    struct reservation table; /* the descriptors for the depot */
-    uint64_t table_count;     /* how many */
-    uint64_t most_segments;
-    const haft_allocator *heap; /* for parts of the directory; NULL: all are there */
+    struct reservation table;   /* the descriptors for the depot */
+    uint64_t table_count;       /* how many */
+    const haft_allocator *heap; /* for the table, and for parts of the directory */
     atomic_u64
         directory[DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
 
@@ -46,12 +45,6 @@ struct pool {
  */
 haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap);
 
-/* The same in given memory, for that many workers, MOST_WORKERS at most. */
-haft_status pool_open_given(struct pool *pool, uint64_t batches, uint64_t workers,
-                            struct given *given);
-
-/* Bytes of the directory in given memory. */
-uint64_t pool_directory_bytes(uint64_t workers);
 void pool_close(struct pool *pool);
 
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */

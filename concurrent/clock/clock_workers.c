@@ -163,25 +163,6 @@ static void advance(haft_domain *domain)
     }
 }
 
-static struct member *new_member(haft_domain *domain)
-{
-    if (domain->given_members == NULL) {
-        return heap_take(&domain->heap, CACHE_LINE, CACHE_LINE);
-    }
-    const uint64_t number = take_number(&domain->given_used, domain->given_count);
-
-    return number != NUMBER_NONE
-               ? (struct member *)(void *)(domain->given_members + number * CACHE_LINE)
-               : NULL;
-}
-
-static void free_member(const haft_domain *domain, struct member *member)
-{
-    if (domain->given_members == NULL) {
-        heap_give(&domain->heap, member, CACHE_LINE);
-    }
-}
-
 static haft_status workers_start(haft_domain *domain)
 {
     store_relaxed(OWN, &domain->members, 0);
@@ -192,7 +173,7 @@ static void workers_stop(haft_domain *domain)
 {
     for (struct member *member = first_member(domain), *next; member != NULL; member = next) {
         next = member->next;
-        free_member(domain, member);
+        heap_give(&domain->heap, member, CACHE_LINE);
     }
 }
 
@@ -240,7 +221,7 @@ static struct member *claim_member(const haft_domain *domain)
 
 static struct member *add_member(haft_domain *domain)
 {
-    struct member *member = new_member(domain);
+    struct member *member = heap_take(&domain->heap, CACHE_LINE, CACHE_LINE);
 
     if (member == NULL) {
         return NULL;

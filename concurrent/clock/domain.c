@@ -15,7 +15,6 @@
 #include "concurrent/clock/registry.h"
 #include "concurrent/clock/section_count.h"
 #include "concurrent/clock/tickets.h"
-#include "lib/base/given.h"
 #include "lib/base/os.h"
 #include "lib/base/sized.h"
 #include <assert.h>
@@ -41,74 +40,7 @@ static haft_status check_domain_options(const haft_domain_options *options)
             ? options->foreign_clock != NULL && foreign_is_whole(options->foreign_clock)
             : options->foreign_clock == NULL;
 
-    if (!is_right) {
-        return HAFT_BAD_FOREIGN_CLOCK;
-    }
-    return options->memory != NULL && clocks[options->clock]->is_foreign ? HAFT_BAD_CLOCK : HAFT_OK;
-}
-
-/* The struct, and its threads' members: one line each. */
-static haft_domain *take_domain(const haft_domain_options *options, struct given *given)
-{
-    const uint64_t threads = options->threads != 0 ? options->threads : 1;
-    haft_domain *domain = given_take(given, sizeof *domain, CACHE_LINE);
-    char *members = domain == NULL || threads > SIZE_MAX / CACHE_LINE
-                        ? NULL
-                        : given_take(given, threads * CACHE_LINE, CACHE_LINE);
-
-    if (members != NULL && given->at != NULL) {
-        domain->given_members = members;
-        domain->given_count = threads;
-    }
-    return members != NULL ? domain : NULL;
-}
-
-/* The bytes that it takes, wherever they begin; UINT64_MAX: more than there can be. */
-static uint64_t measure_domain(const haft_domain_options *options)
-{
-    struct given given = given_to_measure();
-
-    return take_domain(options, &given) != NULL ? given.measured : UINT64_MAX;
-}
-
-static haft_domain *domain_new(const haft_domain_options *options, const haft_allocator *heap)
-{
-    struct given given = given_of(options->memory, options->memory_size);
-
-    if (!given_suffices(&given, measure_domain(options))) {
-        return NULL;
-    }
-    if (options->memory != NULL) {
-        return take_domain(options, &given);
-    }
-    return heap_take_zero(heap, sizeof(haft_domain), CACHE_LINE);
-}
-
-static void domain_free(haft_domain *domain)
-{
-    if (domain->given_members == NULL) {
-        heap_give(&domain->heap, domain, sizeof *domain);
-    }
-}
-
-haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
-                                        haft_footprint *footprint)
-{
-    haft_domain_options known;
-    haft_status status = sized_take(&known, sizeof known, options, size);
-
-    known.memory = &known; /* any: it is what is asked about */
-    status = status == HAFT_OK ? check_domain_options(&known) : status;
-    const uint64_t bytes = status == HAFT_OK ? measure_domain(&known) : 0;
-
-    status = given_is_possible(bytes) ? status : HAFT_NO_MEMORY;
-    if (status == HAFT_OK) {
-        *footprint = (haft_footprint){
-            .bytes = bytes,
-            .capacity = known.threads != 0 ? known.threads : 1,
-        };
-    }
-    return status;
+    return is_right ? HAFT_OK : HAFT_BAD_FOREIGN_CLOCK;
 }
 
 static haft_status open_domain(const haft_domain_options *options, haft_domain **domain)
@@ -119,7 +51,7 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
         return status;
     }
     const haft_allocator heap = heap_of(options->allocator);
-    haft_domain *opened = domain_new(options, &heap);
+    haft_domain *opened = heap_take_zero(&heap, sizeof *opened, CACHE_LINE);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -137,7 +69,7 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     measure_open(&opened->measure);
     status = opened->clock->start != NULL ? opened->clock->start(opened) : HAFT_OK;
     if (status != HAFT_OK) {
-        domain_free(opened);
+        heap_give(&heap, opened, sizeof *opened);
         return status;
     }
     registry_add_domain(opened);
@@ -152,12 +84,6 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
     const haft_status status = sized_take(&known, sizeof known, options, size);
 
     return status == HAFT_OK ? open_domain(&known, domain) : status;
-}
-
-bool domain_threads_are_used_up(const haft_domain *domain)
-{
-    return domain->given_members != NULL &&
-           load_relaxed(COUNT, &domain->given_used) >= domain->given_count;
 }
 
 haft_status domain_check_process(const haft_domain *domain)
@@ -186,7 +112,7 @@ haft_status haft_domain_close(haft_domain *domain)
     if (domain->clock->stop != NULL) {
         domain->clock->stop(domain);
     }
-    domain_free(domain);
+    heap_give(&domain->heap, domain, sizeof *domain);
     return HAFT_OK;
 }
 

@@ -49,9 +49,6 @@ bool domain_may_read(const haft_domain *domain);
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 void domain_blame(const haft_domain *domain, haft_stall *stall);
 
-/* In given memory: as many threads as were declared have had workers or jobs at one time. */
-bool domain_threads_are_used_up(const haft_domain *domain);
-
 /* In the child of a fork: go on as its only thread. */
 void domain_after_fork(haft_domain *domain);
 

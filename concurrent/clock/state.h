@@ -57,9 +57,6 @@ struct haft_domain {
     atomic_u64 longest_ns;
     atomic_u64 stalls;
 
-    char *given_members; /* the workers clock's, in given memory as the domain; NULL: from `heap` */
-    uint64_t given_count;
-    atomic_u64 given_used;
     haft_allocator heap; /* of the domain and its members */
 };
 

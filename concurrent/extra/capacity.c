@@ -29,7 +29,7 @@ static haft_status populate_workers(const haft_table *table, uint64_t *workers)
     *workers = 0;
     for (haft_worker *worker = roster_first(table); worker != NULL && status == HAFT_OK;
          worker = worker->next) {
-        status = table->is_given ? HAFT_OK : memory_populate((char *)worker, sizeof *worker);
+        status = memory_populate((char *)worker, sizeof *worker);
         (*workers)++;
     }
     return status;

@@ -81,22 +81,6 @@ static void add_in_use(struct text *text, const haft_table *table)
     }
 }
 
-/* In given memory a call asks the system for nothing: it has lacked a worker, or a thread. */
-static void add_no_memory(struct text *text, const haft_table *table, const haft_table_stats *stats)
-{
-    const haft_domain *domain = table->domain;
-
-    if (table->given_workers != NULL && stats->workers >= table->given_count) {
-        text_add(text, "no memory: all declared workers are in use, ");
-        text_add_count(text, table->given_count);
-    } else if (domain_threads_are_used_up(domain)) {
-        text_add(text, "no memory: all declared threads of the domain are in use, ");
-        text_add_count(text, domain->given_count);
-    } else {
-        explain_no_memory(text, &table->slots, stats->high_water);
-    }
-}
-
 int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
 {
     const haft_table_stats stats = haft_table_stats_get(table);
@@ -110,7 +94,7 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
     } else if (status == HAFT_IN_USE) {
         add_in_use(&text, table);
     } else if (status == HAFT_NO_MEMORY) {
-        add_no_memory(&text, table, &stats);
+        explain_no_memory(&text, &table->slots, stats.high_water);
     } else {
         text_add(&text, "%s", haft_status_text(status));
     }

@@ -99,7 +99,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->legacy.local = local; /* before table_start(), which chooses the suppliers by it */
     haft_status status = runs_reserve(&table->slots.runs);
 
-    status = status == HAFT_OK ? table_start(table, domain, NULL) : status;
+    status = status == HAFT_OK ? table_start(table, domain) : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -132,7 +132,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     if (status != HAFT_OK) {
         return status;
     }
-    haft_table *opened = table_new(local->name, NULL, &local->slots.heap);
+    haft_table *opened = table_new(local->name, &local->slots.heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -164,7 +164,7 @@ static haft_local *local_in_block_of(haft_table *table)
 {
     const uint64_t capacity = table->capacity;
     const bool wraps = table->slots.wrapped;
-    haft_local *local = local_make_in(table, table->is_given, table->name);
+    haft_local *local = local_make_in(table, false, table->name);
 
     local->capacity = capacity;
     local->wraps = wraps;

@@ -86,23 +86,11 @@ static void set_front(haft_worker *worker)
     worker->object_size = (uint32_t)table->slots.object_size;
 }
 
-static haft_worker *new_worker(haft_table *table)
-{
-    if (table->given_workers == NULL) {
-        return heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
-    }
-    const uint64_t number = take_number(&table->given_used, table->given_count);
-
-    return number != NUMBER_NONE ? &table->given_workers[number] : NULL;
-}
-
 /* No byte stays poisoned: the allocator may give the memory out again. */
 static void free_worker(const haft_table *table, haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
-    if (table->given_workers == NULL) {
-        heap_give(&table->slots.heap, worker, sizeof *worker);
-    }
+    heap_give(&table->slots.heap, worker, sizeof *worker);
 }
 
 void roster_free(haft_table *table)
@@ -115,7 +103,7 @@ void roster_free(haft_table *table)
 
 haft_worker *roster_add(haft_table *table, enum worker_state state)
 {
-    haft_worker *worker = new_worker(table);
+    haft_worker *worker = heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 
     if (worker == NULL) {
         return NULL;

@@ -199,11 +199,6 @@ struct haft_table {
     haft_table *next_open; /* in the list of all: see tables.h */
     haft_table **open_link; /* the pointer to this one in it */
 
-    haft_worker *given_workers; /* in given memory; NULL: they come from malloc */
-    uint64_t given_count;
-    atomic_u64 given_used;
-    bool is_given; /* all of it is in the program's memory */
-
     atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open.  Under the
                             registry's lock */
     void (*attached_after_fork)(const atomic_u64 *attached); /* of those; NULL: there is none */

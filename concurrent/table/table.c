@@ -67,16 +67,13 @@ static haft_status table_slots_wanted(const haft_table_options *options,
     uint64_t most;
 
     *wanted = (struct slots_options){
-        .extra = options->memory != NULL ? options->hold_back : geometry_spare(options->capacity),
+        .extra = geometry_spare(options->capacity),
         .pins = options->pins,
         .huge_pages = options->huge_pages,
         .wrapped = options->wrap,
     };
     const haft_status status = options_check(options, IN_SLOTS, &wanted->common, &most);
 
-    if (status == HAFT_OK && options->memory != NULL && options->workers > MOST_WORKERS) {
-        return HAFT_NO_MEMORY;
-    }
     return status != HAFT_OK
                ? status
                : table_check_waiting(options->waiting_bytes, geometry_of(wanted).stride);
@@ -88,12 +85,7 @@ static uint64_t depot_batches(uint64_t slots, uint64_t budget)
     return slots / batch_max_for(budget) + DEPOT_NODES;
 }
 
-static uint64_t workers_of(const haft_table_options *options)
-{
-    return options->workers != 0 ? options->workers : 1;
-}
-
-static haft_status open_pool(haft_table *table, struct given *given)
+static haft_status open_pool(haft_table *table)
 {
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     haft_status status;
@@ -105,11 +97,6 @@ static haft_status open_pool(haft_table *table, struct given *given)
         budget_for(table->slots.limit - HAFT_FIRST_INDEX - table->capacity, table->waiting_slots);
     table->batch_max = batch_max_for(table->budget_size);
     table->extent_slots = extent_for(slots, table->batch_max);
-    if (given != NULL) {
-        return pool_open_given(&table->pool,
-                               depot_batches(table->slots.view.mask + 1, table->budget_size),
-                               table->given_count, given);
-    }
     status = pool_open(&table->pool, depot_batches(slots, table->budget_size), &table->slots.heap);
     if (status != HAFT_OK) {
         return status;
@@ -138,9 +125,9 @@ static void open_front(haft_table *table)
     table->last_life = is_open ? format->tag | format->generation_mask : 0;
 }
 
-haft_status table_start(haft_table *table, haft_domain *domain, struct given *given)
+haft_status table_start(haft_table *table, haft_domain *domain)
 {
-    const haft_status status = open_pool(table, given);
+    const haft_status status = open_pool(table);
 
     if (status != HAFT_OK) {
         return status;
@@ -170,15 +157,13 @@ void table_stop(haft_table *table)
     pool_close(&table->pool);
 }
 
-haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap)
+haft_table *table_new(const char *name, const haft_allocator *heap)
 {
     const size_t size = size_with_name(sizeof(haft_table), name);
-    haft_table *table = given != NULL ? given_take(given, size, CACHE_LINE)
-                                      : heap_take_zero(heap, size, CACHE_LINE);
+    haft_table *table = heap_take_zero(heap, size, CACHE_LINE);
 
     if (table != NULL) {
         table->name = memcpy(table + 1, name, size - sizeof *table);
-        table->is_given = given != NULL;
         table->slots.heap = *heap;
     }
     return table;
@@ -186,9 +171,7 @@ haft_table *table_new(const char *name, struct given *given, const haft_allocato
 
 void table_free(haft_table *table)
 {
-    if (!table->is_given) {
-        heap_give(&table->slots.heap, table, size_with_name(sizeof(haft_table), table->name));
-    }
+    heap_give(&table->slots.heap, table, size_with_name(sizeof(haft_table), table->name));
 }
 
 static const char *table_name_of(const haft_table_options *options)
@@ -196,79 +179,42 @@ static const char *table_name_of(const haft_table_options *options)
     return options->name != NULL ? options->name : "table";
 }
 
-static haft_status start_opened(haft_table *table, haft_domain *domain, struct given *given)
+static haft_status start_opened(haft_table *table, haft_domain *domain)
 {
     haft_status status = slots_commit(&table->slots, HAFT_FIRST_INDEX);
 
     status = status == HAFT_OK ? runs_reserve(&table->slots.runs) : status;
-    status = status == HAFT_OK ? table_start(table, domain, given) : status;
+    status = status == HAFT_OK ? table_start(table, domain) : status;
     if (status != HAFT_OK) {
         slots_close(&table->slots);
     }
     return status;
 }
 
-/* Memory of declared workers, after all else. */
-static haft_status take_workers(haft_table *table, uint64_t count, struct given *given)
-{
-    table->given_count = count;
-    table->given_workers = given_take(given, count * sizeof(haft_worker), CACHE_LINE);
-    return table->given_workers != NULL ? HAFT_OK : HAFT_NO_MEMORY;
-}
-
 static haft_status fill_table(haft_table *table, haft_domain *domain,
                               const haft_table_options *options, const struct slots_options *wanted)
 {
-    haft_status status = HAFT_OK;
-
     table->capacity = options->capacity;
     table->on_reclaim = options->on_reclaim;
     table->reclaim_arg = options->reclaim_arg;
     table->waiting_bytes = options->waiting_bytes;
     table->never_waits = options->never_wait;
-    if (wanted->given != NULL) {
-        status = take_workers(table, workers_of(options), wanted->given);
-    }
-    status = status == HAFT_OK ? slots_open(&table->slots, wanted) : status;
-    return status == HAFT_OK ? start_opened(table, domain, wanted->given) : status;
-}
+    const haft_status status = slots_open(&table->slots, wanted);
 
-/* The bytes that table_new(), fill_table() and open_pool() take, wherever they begin. */
-static uint64_t measure_table(const haft_table_options *options, struct slots_options wanted)
-{
-    struct given given = given_to_measure();
-    const struct geometry geometry = geometry_of(&wanted);
-    const uint64_t room = geometry.count - geometry.end;
-    const uint64_t budget = budget_for(wanted.extra < room ? wanted.extra : room,
-                                       waiting_slots(options->waiting_bytes, geometry.stride));
-    const uint64_t workers = workers_of(options);
-
-    wanted.given = &given;
-    given_take(&given, size_with_name(sizeof(haft_table), table_name_of(options)), CACHE_LINE);
-    given_take(&given, workers * sizeof(haft_worker), CACHE_LINE);
-    geometry_measure(&wanted);
-    given_take(&given, depot_batches(geometry.count, budget) * sizeof(struct batch),
-               _Alignof(struct batch));
-    given_take(&given, pool_directory_bytes(workers), sizeof(atomic_u64));
-    return given.measured;
+    return status == HAFT_OK ? start_opened(table, domain) : status;
 }
 
 static haft_status open_table(haft_domain *domain, const haft_table_options *options,
                               haft_table **table)
 {
-    struct given given = given_of(options->memory, options->memory_size);
     struct slots_options wanted;
     haft_status status = table_slots_wanted(options, &wanted);
 
     if (status != HAFT_OK) {
         return status;
     }
-    if (!given_suffices(&given, measure_table(options, wanted))) {
-        return HAFT_NO_MEMORY;
-    }
-    wanted.given = options->memory != NULL ? &given : NULL;
     const haft_allocator heap = heap_of(options->allocator);
-    haft_table *opened = table_new(table_name_of(options), wanted.given, &heap);
+    haft_table *opened = table_new(table_name_of(options), &heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -279,32 +225,6 @@ static haft_status open_table(haft_domain *domain, const haft_table_options *opt
         return status;
     }
     *table = opened;
-    return HAFT_OK;
-}
-
-haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
-                                       haft_footprint *footprint)
-{
-    haft_table_options known;
-    struct slots_options wanted;
-    haft_status status = sized_take(&known, sizeof known, options, size);
-
-    known.memory = &known; /* any: it is what is asked about */
-    status = status == HAFT_OK ? table_slots_wanted(&known, &wanted) : status;
-    if (status != HAFT_OK) {
-        return status;
-    }
-    const struct geometry geometry = geometry_of(&wanted);
-    const uint64_t room = geometry.count - geometry.end;
-    const uint64_t bytes = measure_table(&known, wanted);
-
-    if (!given_is_possible(bytes)) {
-        return HAFT_NO_MEMORY;
-    }
-    *footprint = (haft_footprint){
-        .bytes = bytes,
-        .capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0),
-    };
     return HAFT_OK;
 }
 

@@ -7,10 +7,9 @@
 #include "concurrent/table/state.h"
 
 /*
- * A table of that name, with nothing in it, in given memory if that is not NULL, else in the heap;
- * NULL: no memory.  table_free() ends it.
+ * A table of that name, with nothing in it, in the heap; NULL: no memory.  table_free() ends it.
  */
-haft_table *table_new(const char *name, struct given *given, const haft_allocator *heap);
+haft_table *table_new(const char *name, const haft_allocator *heap);
 void table_free(haft_table *table);
 
 /* Whether the option waiting_bytes is right for slots of that distance. */
@@ -19,9 +18,9 @@ haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
 /*
  * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set,
  * and legacy.local of a former local table: suppliers_choose() reads them.  HAFT_OK or
- * HAFT_NO_MEMORY.  In given memory if that is not NULL.  table_stop() undoes it.
+ * HAFT_NO_MEMORY.  table_stop() undoes it.
  */
-haft_status table_start(haft_table *table, haft_domain *domain, struct given *given);
+haft_status table_start(haft_table *table, haft_domain *domain);
 void table_stop(haft_table *table);
 
 #endif /* HAFT_CONCURRENT_TABLE_H */

@@ -101,12 +101,6 @@ typedef struct haft_domain_options {
     void *stall_arg;
     uint64_t stall_ns;
 
-    /* The workers and the frame clock alone: memory of the program's, and how many threads there
-     * can be at once that have workers or jobs (workers clock; 0: 1): see haft/memory.h. */
-    void *memory;
-    uint64_t memory_size;
-    uint64_t threads;
-
     /* For the domain and, with the workers clock, 64 bytes a thread; copied; NULL: malloc. */
     const struct haft_allocator *allocator;
 } haft_domain_options;
@@ -123,8 +117,7 @@ typedef struct haft_domain_stats {
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
  *             HAFT_UNKNOWN_OPTION                set, but this library has no such option
  *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
- *             HAFT_BAD_CLOCK                     also `memory` with a foreign clock's
- *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system; `memory` is too small
+ *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system
  * Threads   any; it need not be registered.
  * Ordering  none: hand the pointer over as any other.
  * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
@@ -134,22 +127,6 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
 HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
 {
     return haft_domain_open_sized(options, sizeof *options, domain);
-}
-
-/*
- * haft_domain_footprint, haft_domain_footprint_sized - what a domain with these options needs, to
- * be given as `memory` and `memory_size`; its capacity is threads.
- *
- * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_domain_open() says of
- *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
- *           have 32 bits.
- */
-haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
-                                        haft_footprint *footprint);
-HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options,
-                                              haft_footprint *footprint)
-{
-    return haft_domain_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*
@@ -327,7 +304,7 @@ void haft_section_end(haft_domain *domain);
  * Ordering  outermost end: release towards grace periods.
  * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
  *           Workers clock, the first job of a thread without workers: malloc.  Where the system
- *           refuses, or given memory has no room for the thread, the thread opens no first worker
+ *           refuses, the thread opens no first worker
  *           on a domain (HAFT_NO_MEMORY) until the job ends; so it can resolve nothing, and the job
  *           keeps haft_domain_wait() and haft_domain_close() from nothing.
  * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin()

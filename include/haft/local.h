@@ -71,6 +71,8 @@ typedef struct haft_local_options {
     bool will_share;   /* room for what workers hold back, for the time it is shared; see below */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
+    void *memory; /* of the program, for all that the table needs: see haft_local_footprint() */
+    uint64_t memory_size;
 } haft_local_options;
 
 /*
@@ -125,8 +127,19 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
 
 /*
  * haft_local_footprint, haft_local_footprint_sized - what a table with these options needs, to be
- * given as `memory` and `memory_size`: see haft/memory.h.  Those two and `huge_pages` change
- * nothing here.
+ * given as `memory` and `memory_size`; those two and `huge_pages` change nothing here.
+ *
+ *   static char memory[40000];
+ *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
+ *                                         .memory_size = sizeof memory}, &local);
+ *
+ * With memory of the program's the table lies there entirely, its name and its allocation sites
+ * included.  Opening clears the memory; closing leaves it to the program, as any bytes.  Between
+ * the two nothing is allocated or mapped, and whatever id comes in, only the memory is read and
+ * written.  Trim releases nothing.  Less memory than the footprint, wherever it begins, is
+ * HAFT_NO_MEMORY, and is not touched.  These do allocate: haft_share(), whose table keeps the slots
+ * where they are until it is closed; sides, histories, clones, loading, and saving with `convert`;
+ * and the report of leaks at closing, which does without where it gets no memory.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
  *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses

@@ -63,6 +63,26 @@ typedef struct haft_allocator {
 haft_allocator haft_allocator_malloc(void);
 
 /*
+ * haft_allocator_block - an allocator over `size` bytes of the program's at `memory`: a static
+ * array, pages from hugetlbfs, a console's heap.  Tables and domains that have it as their
+ * `allocator` lie in the block with all of their arrays, of any size.
+ *
+ *   static char memory[1 << 20];
+ *   const haft_allocator block = haft_allocator_block(memory, sizeof memory);
+ *   haft_table_open(domain, &(haft_table_options){.capacity = 1000, .allocator = &block}, &table);
+ *
+ * It moves one pointer up.  What is freed last is free again at once, all else when all parts are
+ * freed: for what is opened, used for long, and closed together.  The block must last until then;
+ * nothing is to be closed.  Up to 32 bytes are the allocator's own, and parts are multiples of 16
+ * bytes: at most 2^24 parts, in the first 2^40 bytes.
+ *
+ * Threads   one, and its functions any: for workers that threads open at once.
+ * Progress  wait-free; its functions lock-free.
+ * Cost      O(1); resize copies.
+ */
+haft_allocator haft_allocator_block(void *memory, size_t size);
+
+/*
  * haft_reserve_capacity - have memory for `count` more slots now, as haft_local_reserve_capacity()
  * for a local table: before deadlines begin, and with all workers open.
  *
@@ -120,38 +140,6 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 haft_status haft_trim(haft_table *table, uint64_t *released);
 
 /*
- * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
- * `memory` and `memory_size` in its options a haft_local, a haft_table or a haft_domain lies there
- * entirely, its name, its allocation sites and its declared workers or threads included.  Opening
- * clears the memory; closing leaves it to the program, as any bytes.  Between the two nothing is
- * allocated or mapped, and whatever id comes in, only the memory is read and written.
- *
- *   static char memory[40000];
- *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
- *                                         .memory_size = sizeof memory}, &local);
- *
- * haft_local_footprint(), haft_table_footprint() and haft_domain_footprint() say how much is
- * needed, wherever the memory begins, and the highest capacity that needs no more: slots are a
- * power of two.  Less than that is HAFT_NO_MEMORY, and is not touched.
- *
- *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
- *              ones are opened again.  At most 2^20 workers, of some 164 KiB each.  Calls without a
- *              worker and trim borrow one of them, and are refused while all are open.
- *              So does closing, unless the calling thread has an implicit worker: then close
- *              one of another thread by hand first
- *   hold_back  slots for workers to hold back.  Set it: 32 * 127 is enough for full batches, at 4.5
- *              bytes for each slot of the table.  With 0, the default, each batch is one slot,
- *              which takes 576 bytes more for each slot, and each call is a shared operation
- *   clocks     workers and frame alone
- *   trim       releases nothing
- *
- * These do allocate: haft_worker_current(), haft_share(), sides, histories, clones, loading, and
- * saving with `convert` (haft/kit/side.h, haft/kit/snapshot.h), command sets and their recorders
- * (haft/kit/commands.h), exports, the report of leaks at closing (for the C library's sort), and
- * debug builds at closing, for the census; the last two do without where they get no memory.
- */
-
-/*
  * An allocator of the program's own serves a haft_local, a haft_packed, a haft_table, a haft_domain
  * or a haft_history that has it in its options, and all that is opened for these: clones, sides,
  * workers, and memory that loading and saving need until they return.  The struct is copied, and
@@ -159,11 +147,12 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * allocator.  Its `resize` is not called, and may be NULL. If it refuses a block, the answer is
  * HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are
- * reserved at once and used as they are needed: the option `memory` is for programs that may not
- * have these.  With both options, `memory` holds the table, and the allocator
- * serves what is opened for it.  Entries of haft_worker_current(), the report of leaks, the census
- * of debug builds and exports use malloc.
+ * Arrays of more than 8 KiB are in pages of the system, which are reserved at once and used as they
+ * are needed.  With haft_allocator_block() they lie in the block, cleared when they are opened:
+ * nothing is mapped, trim releases nothing, and whatever id comes in, only the block is read and
+ * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones,
+ * and each worker brings those that it needs.  Entries of haft_worker_current(), the report of
+ * leaks, the census of debug builds and exports use malloc.
  *
  * Its functions run on each thread that opens, closes or borrows a worker, so for a haft_table they
  * must take any threads at once.  They may not use the tables and domains that they serve.
@@ -183,7 +172,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  *                             mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) instead: pages are
  *                             locked as they are touched, and haft_reserve_capacity() touches those
  *                             that deadlines need.  Elsewhere open the tables before, and lock the
- *                             pages in use by mlock(), or give the tables their memory (`memory`)
+ *                             pages in use by mlock(), or have the tables in a block
  *   Windows                   all of a reservation is commit charge
  */
 

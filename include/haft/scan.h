@@ -116,7 +116,7 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  *           are one scan, which starts here.  They have equally many of these slots, live or not,
  *           except for rounding.  Two ranges meet where a slot and a page begin together, if a part
  *           has eight such places or more; otherwise where a slot and a cache line begin together.
- *           Tables without pages (up to 8 KiB of slots; given memory) are always divided at cache
+ *           Tables without pages (up to 8 KiB of slots; or in a block) are always divided at cache
  *           lines.  (For object alignments above 8 all slots begin alignment - 8 bytes further on.)
  *           Where there are more parts than lines, those left over are empty.
  * Ordering  none: what the caller knows to be inserted is in some range.

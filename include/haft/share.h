@@ -48,6 +48,7 @@ typedef struct haft_share_options {
  * from beyond it: open the local table with `will_share`, or there is little or no room for that,
  * and workers work slot by slot (haft/local.h).  Free slots are reused in no promised order,
  * whatever `reuse` and `min_free` were.
+ * A table with `memory` keeps its slots there until it is closed; all else is its allocator's.
  * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
  * is a local table again: see haft/memory.h.  haft_table_close() ends the table as
  * haft_local_close() would, on_destroy included.
@@ -78,8 +79,7 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
  * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
  * local table.  That takes no memory: one of haft_share() gets its former struct back; any other is
- * made in the block of `table`, so that `memory` of haft_table_options stays in use until
- * haft_local_close().
+ * made in the block of `table`.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;

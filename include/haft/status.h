@@ -37,7 +37,7 @@ typedef enum haft_status {
     HAFT_FULL,      /* the table's capacity is in use */
     HAFT_BUSY,      /* slots wait for a grace period or are with other workers; or a value is being
                        set */
-    HAFT_NO_MEMORY, /* the system gave no memory or address space, or given memory is used up */
+    HAFT_NO_MEMORY, /* the system, the allocator or given memory has no more; or no address space */
     HAFT_NO_THREAD, /* the system gave no thread */
     HAFT_NO_FILE,   /* the system did not take the file */
     HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */

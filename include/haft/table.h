@@ -20,7 +20,7 @@
  *
  * Contents:
  *
- *   the table      haft_table_options, on_reclaim; haft_table_open, _footprint, _close
+ *   the table      haft_table_options, on_reclaim; haft_table_open, _close
  *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
  *                  haft_table_stats_get
  *   workers        haft_worker_open, _close, _quiescent, _flush
@@ -104,11 +104,6 @@ typedef struct haft_table_options {
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
 
-    /* With `memory`: how many workers there can be at once, borrowed ones among them (0: 1), and
-     * slots beyond the capacity for them to hold back: see haft/memory.h. */
-    uint64_t workers;
-    uint64_t hold_back;
-
     /* The most memory that freed objects may keep while they wait for a grace period or a pin; at
      * least one slot.  0: 64 MiB, for quiescent points and batches alone.  See below. */
     uint64_t waiting_bytes;
@@ -153,7 +148,7 @@ typedef struct haft_table_stats {
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
  *             HAFT_BAD_WAITING_BYTES
  *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
+ *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
@@ -163,21 +158,6 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
                                         haft_table **table)
 {
     return haft_table_open_sized(domain, options, sizeof *options, table);
-}
-
-/*
- * haft_table_footprint, haft_table_footprint_sized - as haft_local_footprint(), of a table.
- *
- * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_table_open() says of
- *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
- *           have 32 bits.
- */
-haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
-                                       haft_footprint *footprint);
-HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
-                                             haft_footprint *footprint)
-{
-    return haft_table_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*

@@ -7,6 +7,7 @@
  *   RETRY    how far others have come; the compare-and-swap decides
  */
 #include "lib/base/reservation.h"
+#include "lib/base/block.h"
 #include "lib/base/os.h"
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made ready at a time: a huge page lies in one step */
@@ -75,8 +76,11 @@ static haft_status open_in_heap(struct reservation *reservation, uint64_t size, 
 haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
                                    const haft_allocator *heap)
 {
-    return size <= RESERVATION_SMALL ? open_in_heap(reservation, size, alignment, heap)
-                                     : reservation_open(reservation, size);
+    const bool is_possible = size <= SIZE_MAX / 2;
+
+    return size <= RESERVATION_SMALL || (block_is_of(heap) && is_possible)
+               ? open_in_heap(reservation, size, alignment, heap)
+               : reservation_open(reservation, size);
 }
 
 haft_status reservation_open_given(struct reservation *reservation, uint64_t size,

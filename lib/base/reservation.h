@@ -38,8 +38,8 @@ struct reservation {
 haft_status reservation_open(struct reservation *reservation, uint64_t size);
 
 /*
- * The same for an array that is in `heap` if it has at most RESERVATION_SMALL bytes.  Its base is a
- * multiple of `alignment`, a power of two up to a page.
+ * The same for an array that is in `heap` if it has at most RESERVATION_SMALL bytes, or if the heap
+ * is a block of the program's.  Its base is a multiple of `alignment`, a power of two up to a page.
  */
 haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
                                    const haft_allocator *heap);

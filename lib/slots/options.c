@@ -79,10 +79,6 @@ static haft_status check_common(const struct common_options *options, enum optio
 {
     haft_status status = check_reserved(options);
 
-    if (shape == PACKED && (options->memory != NULL || options->memory_size != 0)) {
-        status = HAFT_UNKNOWN_OPTION;
-    }
-
     if (status == HAFT_OK && (options->capacity < 1 || options->capacity > most)) {
         status = HAFT_BAD_CAPACITY;
     }

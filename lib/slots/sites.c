@@ -2,12 +2,13 @@
 #include "lib/slots/sites.h"
 #include <stddef.h>
 
-haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given)
+haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given,
+                       const haft_allocator *heap)
 {
     const uint64_t size = slots * sizeof sites->records[0];
     const haft_status status =
         given != NULL ? reservation_open_given(&sites->memory, size, sizeof(uint64_t), given)
-                      : reservation_open(&sites->memory, size);
+                      : reservation_open_array(&sites->memory, size, sizeof(uint64_t), heap);
 
     if (status == HAFT_OK) {
         sites->records = (struct site *)(void *)sites->memory.base;
@@ -15,10 +16,10 @@ haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given)
     return status;
 }
 
-void sites_close(struct sites *sites)
+void sites_close(struct sites *sites, const haft_allocator *heap)
 {
     if (sites->records != NULL) {
-        reservation_close(&sites->memory);
+        reservation_close_array(&sites->memory, heap);
     }
 }
 

@@ -28,8 +28,9 @@ struct sites {
 };
 
 /* Records for `slots` slots, in given memory if it is not NULL.  HAFT_OK or HAFT_NO_MEMORY. */
-haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given);
-void sites_close(struct sites *sites);
+haft_status sites_open(struct sites *sites, uint64_t slots, struct given *given,
+                       const haft_allocator *heap);
+void sites_close(struct sites *sites, const haft_allocator *heap);
 
 /* Make the records of the slots below `end` writable, if there are any.  Any threads. */
 haft_status sites_commit(struct sites *sites, uint64_t end);

@@ -17,8 +17,6 @@ static void keep(struct slots *slots, const struct common_options *options)
     slots->common.name = NULL;
     slots->common.first_generation = options_first_generation(options);
     slots->common.random_first_generation = false;
-    slots->common.memory = NULL;
-    slots->common.memory_size = 0;
     slots->common.allocator = NULL; /* slots->heap is a copy */
     slots->format = word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
@@ -60,8 +58,9 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
     runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
     slots->runs.stay = !reservation_is_paged(&slots->memory) || slots->memory.size <= STAY_BYTES;
-    status =
-        options->common.sites ? sites_open(&slots->sites, geometry.count, options->given) : HAFT_OK;
+    if (options->common.sites) {
+        status = sites_open(&slots->sites, geometry.count, options->given, &slots->heap);
+    }
     if (status == HAFT_OK) {
         status = slots_commit(slots, 1);
     }
@@ -76,7 +75,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
 void slots_close(struct slots *slots)
 {
     runs_close(&slots->runs);
-    sites_close(&slots->sites);
+    sites_close(&slots->sites, &slots->heap);
     reservation_close_array(&slots->memory, &slots->heap);
 }
 

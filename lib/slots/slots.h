@@ -25,7 +25,7 @@ struct slots {
     struct runs runs;
     struct sites sites;
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
-    struct common_options common; /* of the table, without its name, memory and allocator */
+    struct common_options common; /* of the table, without its name and allocator */
 };
 
 /* `slots->heap` is set.  On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */

@@ -31,7 +31,7 @@
     FEATURE(on_reclaim, options->on_reclaim != 0)                                                  \
     FEATURE(waiting_bytes, options->waiting_slots != 0)                                            \
     FEATURE(never_wait, options->never_wait != 0)                                                  \
-    FEATURE(given, options->given != 0)                                                            \
+    FEATURE(block, options->heap == 2)                                                             \
     FEATURE(heap, options->heap != 0)                                                              \
     FEATURE(side, options->side != 0)                                                              \
     FEATURE(other_table, options->other_table != 0)                                                \

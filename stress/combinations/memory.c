@@ -1,6 +1,5 @@
 /*
- * Memory of a play: the allocator that it may give the library, memory that it gives at once, and
- * what the system refuses.
+ * Memory of a play: the allocators that it may give the library, and what the system refuses.
  */
 #include "stress/combinations/memory.h"
 #include <haft/kit/arena.h>
@@ -78,49 +77,31 @@ static void *heap_resize(void *context, void *block, size_t size, size_t new_siz
 
 static const haft_allocator heap = {.alloc = heap_alloc, .resize = heap_resize, .free = heap_free};
 
+/* --- a block, which is as earlier plays have left it --- */
+
+#define BLOCK_BYTES ((size_t)64 << 20)
+
+static haft_allocator block_of_play;
+
+static void begin_block(void)
+{
+    static char memory[BLOCK_BYTES];
+
+    block_of_play = haft_allocator_block(memory, sizeof memory);
+}
+
+static void end_block(void)
+{
+    if (block_of_play.alloc(block_of_play.context, BLOCK_BYTES - 64, 1) == NULL) {
+        fail("blocks were not given back", "not all of the play's block is free");
+    }
+}
+
 const haft_allocator *heap_of_plan(void)
 {
-    return play.plan->options.heap ? &heap : NULL;
-}
-
-uint64_t heap_taken(void)
-{
-    return word_in(&heap_blocks.taken);
-}
-
-/* --- memory that a domain or a table is given --- */
-
-#define GUARD 0xa5
-#define GUARD_BYTES 64 /* behind it */
-
-static struct gift {
-    char *block; /* NULL: none */
-    uint64_t bytes;
-} given[GIVEN_COUNT];
-
-static void check_given(void)
-{
-    for (uint32_t i = 0; i < GIVEN_COUNT; i++) {
-        for (uint32_t at = 0; given[i].block != NULL && at < GUARD_BYTES; at++) {
-            require_that((unsigned char)given[i].block[1 + given[i].bytes + at] == GUARD,
-                         "bytes behind given memory were written");
-        }
-    }
-}
-
-/* Garbage, which begins at no alignment at all. */
-void *give(enum given_to to, uint64_t bytes)
-{
-    struct gift *now = &given[to];
-
-    check_given();
-    free(now->block);
-    *now = (struct gift){malloc((size_t)bytes + 1 + GUARD_BYTES), bytes};
-    if (now->block == NULL) {
-        fail("malloc", "no memory");
-    }
-    memset(now->block + 1 + bytes, GUARD, GUARD_BYTES);
-    return memset(now->block + 1, 0xff, (size_t)bytes);
+    return play.plan->options.heap == 0   ? NULL
+           : play.plan->options.heap == 1 ? &heap
+                                          : &block_of_play;
 }
 
 /* --- the play --- */
@@ -128,15 +109,12 @@ void *give(enum given_to to, uint64_t bytes)
 void begin_memory(void)
 {
     memset(&heap_blocks, 0, sizeof heap_blocks);
-    for (uint32_t i = 0; i < GIVEN_COUNT; i++) {
-        free(given[i].block);
-        given[i] = (struct gift){NULL, 0};
-    }
+    begin_block();
 }
 
 void end_memory(void)
 {
-    check_given();
+    end_block();
     if (word_in(&heap_blocks.taken) != word_in(&heap_blocks.back)) {
         fail("blocks were not given back", "%" PRIu64 " of %" PRIu64,
              word_in(&heap_blocks.taken) - word_in(&heap_blocks.back), word_in(&heap_blocks.taken));

@@ -8,14 +8,8 @@
 void begin_memory(void);
 void end_memory(void);
 
-/* The allocator of plans that have one, else NULL; and the blocks taken from it so far. */
+/* The allocator of plans that have one, else NULL. */
 const haft_allocator *heap_of_plan(void);
-uint64_t heap_taken(void);
-
-/* That many bytes for the domain or the table, until the next. */
-enum given_to { GIVEN_DOMAIN, GIVEN_TABLE, GIVEN_COUNT };
-
-void *give(enum given_to to, uint64_t bytes);
 
 /* The system and the allocator refuse memory from now on, or give as much as ever. */
 void set_memory_refused(bool refused);

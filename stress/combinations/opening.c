@@ -8,8 +8,6 @@
 #include "stress/combinations/workers.h"
 #include <string.h>
 
-#define MOST_WORKERS_GIVEN (16 * MOST_THREADS)
-
 static haft_clock clock_of_plan(void)
 {
     static const haft_clock clocks[PLAN_CLOCK_COUNT] = {
@@ -33,19 +31,6 @@ static void ignore_leak(const haft_leak *leak, void *arg)
     (void)arg;
 }
 
-static void give_domain_memory(haft_domain_options *options)
-{
-    haft_footprint footprint;
-
-    if (!play.plan->options.given || options->foreign_clock != NULL) {
-        return;
-    }
-    options->threads = 2 * MOST_THREADS; /* and those that came before them */
-    expect(haft_domain_footprint(options, &footprint), HAFT_OK, "haft_domain_footprint");
-    options->memory = give(GIVEN_DOMAIN, footprint.bytes);
-    options->memory_size = footprint.bytes;
-}
-
 void open_domain(void)
 {
     haft_domain_options options = {
@@ -60,24 +45,7 @@ void open_domain(void)
         .allocator = heap_of_plan(),
     };
 
-    give_domain_memory(&options);
     expect(haft_domain_open(&options, &play.domain), HAFT_OK, "haft_domain_open");
-}
-
-/* More workers than the threads have, their own and borrowed ones; room for all to hold back, or
- * for none. */
-static void give_memory(const struct plan_options *from, haft_table_options *options)
-{
-    haft_footprint footprint;
-
-    if (!from->given) {
-        return;
-    }
-    options->workers = MOST_WORKERS_GIVEN;
-    options->hold_back = from->given == 1 ? from->capacity : 0;
-    expect(haft_table_footprint(options, &footprint), HAFT_OK, "haft_table_footprint");
-    options->memory = give(GIVEN_TABLE, footprint.bytes);
-    options->memory_size = footprint.bytes;
 }
 
 /* A slot's. */
@@ -116,11 +84,8 @@ void begin_table(void)
         .never_wait = from->never_wait,
         .allocator = heap_of_plan(),
     };
-    give_memory(from, &options);
-    const uint64_t taken = heap_taken();
 
     expect(haft_table_open(play.domain, &options, &play.table), HAFT_OK, "haft_table_open");
-    require_that(!from->given || heap_taken() == taken, "a table in given memory takes other");
     play.view = haft_table_view(play.table);
     play.layout = layout;
     play.register_count = 2 * from->capacity + 8;

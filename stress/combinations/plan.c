@@ -106,12 +106,11 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
 
         options->filled = options->capacity > left ? options->capacity - left : 0;
     }
-    options->given = one_in(chance, 4) ? between(chance, 1, 2) : 0;
     options->side = one_in(chance, 3) && !options->wrap;
     options->other_table = one_in(chance, 3) ? between(chance, 1, 2) : 0;
     options->waiting_slots = one_in(chance, 4) ? between(chance, 1, 24) : 0;
     options->never_wait = one_in(chance, 4);
-    options->heap = one_in(chance, 3);
+    options->heap = one_in(chance, 2) ? between(chance, 1, 2) : 0;
     options->stall = one_in(chance, 3);
 }
 

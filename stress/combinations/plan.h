@@ -133,7 +133,6 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(on_reclaim)                                                                             \
     OPTION(waiting_slots)                                                                          \
     OPTION(never_wait)                                                                             \
-    OPTION(given)                                                                                  \
     OPTION(heap)                                                                                   \
     OPTION(side)                                                                                   \
     OPTION(other_table)                                                                            \
@@ -141,12 +140,11 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(stall)
 
 /*
- * `filled`: objects inserted before the threads begin.  `given`: in memory of the program's, with
- * slots to hold back (1) or without (2).  `heap`: its allocator is the play's.  `side`: values
- * beside the objects, from the opening on.  `other_table`: another table of the domain, which
- * callbacks use as well, without workers (1) or with (2).  `waiting_slots`: waiting_bytes, as a
- * number of slots.  `stall`: a grace period is late after a nanosecond.  The rest is
- * haft_table_options.
+ * `filled`: objects inserted before the threads begin.  `heap`: its allocator is the play's (1),
+ * or over a block (2).  `side`: values beside the objects, from the opening on.  `other_table`:
+ * another table of the domain, which callbacks use as well, without workers (1) or with (2).
+ * `waiting_slots`: waiting_bytes, as a number of slots.  `stall`: a grace period is late after a
+ * nanosecond.  The rest is haft_table_options.
  */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;

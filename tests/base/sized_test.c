@@ -227,29 +227,6 @@ Test(sized, an_option_that_only_a_later_version_has_is_refused)
     open_each(later, 1, "HAFT_UNKNOWN_OPTION");
 }
 
-Test(sized, footprints_refuse_an_option_that_only_a_later_version_has)
-{
-    struct {
-        haft_table_options known;
-        char later[LATER_BYTES];
-    } table = {.known = table_good};
-    struct {
-        haft_domain_options known;
-        char later[LATER_BYTES];
-    } domain = {.known = domain_good};
-    haft_footprint footprint;
-
-    expect_status(haft_table_footprint_sized(&table.known, sizeof table, &footprint), HAFT_OK);
-    expect_status(haft_domain_footprint_sized(&domain.known, sizeof domain, &footprint), HAFT_OK);
-    footprint.bytes = 1;
-    table.later[LATER_BYTES - 1] = domain.later[LATER_BYTES - 1] = 1;
-    expect_status(haft_table_footprint_sized(&table.known, sizeof table, &footprint),
-                  HAFT_UNKNOWN_OPTION);
-    expect_status(haft_domain_footprint_sized(&domain.known, sizeof domain, &footprint),
-                  HAFT_UNKNOWN_OPTION);
-    cr_expect(eq(u64, footprint.bytes, 1));
-}
-
 /* What a later version would say there. */
 static void expect_nothing_said(haft_footprint *footprint, haft_status status)
 {
@@ -265,8 +242,6 @@ Test(sized, footprints_say_nothing_in_their_reserved_members)
 
     memset(&footprint, 0xff, sizeof footprint);
     expect_nothing_said(&footprint, haft_local_footprint(&local, &footprint));
-    expect_nothing_said(&footprint, haft_table_footprint(&table_good, &footprint));
-    expect_nothing_said(&footprint, haft_domain_footprint(&domain_good, &footprint));
 }
 
 Test(sized, members_beyond_a_shorter_struct_are_not_taken_from_memory)

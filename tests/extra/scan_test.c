@@ -1,5 +1,6 @@
 /* Scans of a shared table: what is visited, whatever happens meanwhile. */
 #include "tests/support.h"
+#include <haft/memory.h>
 #include <haft/scan.h>
 #include <haft/share.h>
 #include <string.h>
@@ -577,27 +578,25 @@ Test(ranges, of_few_slots_meet_where_a_cache_line_begins)
     expect_blocks(32, 8, 400, 64);
 }
 
-/* In the heap, and in given memory that begins anywhere. */
+/* In the heap, and in a block that begins anywhere. */
 Test(ranges, of_tables_that_are_not_in_pages_meet_where_a_cache_line_begins)
 {
     for (int kind = 0; kind < 6; kind++) {
         haft_table_options small = {.capacity = 600 + 10 * (uint64_t)kind,
                                     .object_size = kind % 2 == 0 ? 24 : 0,
                                     .object_alignment = kind % 3 == 0 ? 16 : 8};
-        char *block = malloc(40 + 40 * (size_t)kind); /* the heap goes on elsewhere */
-        haft_footprint footprint;
+        char *memory = malloc(40 + 40 * (size_t)kind); /* the heap goes on elsewhere */
 
         expect_blocks_of(&small, 600, 64);
-        free(block);
+        free(memory);
+        memory = malloc(1 << 21);
+        const haft_allocator block =
+            haft_allocator_block(memory + 1 + 17 * kind, (1 << 21) - 1 - 17 * (size_t)kind);
+
         small.capacity = 10000;
-        small.hold_back = 4096;
-        small.workers = 2;
-        assert_status(haft_table_footprint(&small, &footprint), HAFT_OK);
-        small.memory_size = footprint.bytes;
-        block = malloc((size_t)footprint.bytes + 64);
-        small.memory = block + 1 + kind;
+        small.allocator = &block;
         expect_blocks_of(&small, 9000, 64);
-        free(block);
+        free(memory);
     }
 }
 

@@ -127,13 +127,9 @@ static void open_everywhere(const haft_local_options *options, char *memory, uin
 Test(given, footprint_of_more_than_there_are_addresses_is_no_memory)
 {
     const haft_status expected = sizeof(size_t) < sizeof(uint64_t) ? HAFT_NO_MEMORY : HAFT_OK;
-    const haft_table_options table = {.capacity = 1 << 20, .object_size = 1 << 16, .workers = 1};
     const haft_local_options local = {.capacity = 1 << 20, .object_size = 1 << 16};
     haft_footprint footprint = {.bytes = 0};
 
-    cr_expect(eq(int, haft_table_footprint(&table, &footprint), expected));
-    cr_expect(eq(int, footprint.bytes == 0, expected != HAFT_OK));
-    footprint.bytes = 0;
     cr_expect(eq(int, haft_local_footprint(&local, &footprint), expected));
     cr_expect(eq(int, footprint.bytes == 0, expected != HAFT_OK));
 }
@@ -190,21 +186,6 @@ Test(given, footprint_of_wrong_options_is_what_opening_says)
     expect_status(haft_local_footprint(&wrong, &footprint), HAFT_BAD_MIN_FREE);
     cr_expect(eq(u64, footprint.bytes, 5));
     cr_expect(eq(u64, footprint.capacity, 6));
-}
-
-Test(given, packed_tables_have_no_such_option)
-{
-    static char memory[4096];
-    const haft_packed_options wrong[] = {
-        {.capacity = 10, .object_size = 8, .memory = memory, .memory_size = sizeof memory},
-        {.capacity = 10, .object_size = 8, .memory = memory},
-        {.capacity = 10, .object_size = 8, .memory_size = sizeof memory},
-    };
-    haft_packed *packed;
-
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        expect_status(haft_packed_open(&wrong[i], &packed), HAFT_UNKNOWN_OPTION);
-    }
 }
 
 Test(given, trim_gives_nothing_back_of_a_large_table_and_ids_go_on)

@@ -86,6 +86,6 @@ static void test_tick(enum circumstance circumstance)
 
 const struct test frame_tests[] = {
     {"commands", "record and apply 20 frames", IN_SHARED, test_commands},
-    {"domain", "ticks", BIT(FRAME) | BIT(FRAME_IN_MEMORY), test_tick},
+    {"domain", "ticks", BIT(FRAME) | BIT(FRAME_IN_BLOCK), test_tick},
     {NULL, NULL, 0, NULL},
 };

@@ -14,8 +14,8 @@
 
 enum outcome { NOT_RUN, PASSED, SKIPPED, FAILED };
 
-static const char *const columns[CIRCUMSTANCES] = {"alone",  ".memory", "workers",  "frame",
-                                                   "thread", "caller",  "w.memory", "f.memory"};
+static const char *const columns[CIRCUMSTANCES] = {"alone",  ".memory", "workers", "frame",
+                                                   "thread", "caller",  "w.block", "f.block"};
 
 static const struct test *const groups[] = {
     value_tests, local_tests, counted_tests, packed_tests, state_tests,  side_tests,  arena_tests,

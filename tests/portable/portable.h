@@ -36,8 +36,8 @@ enum circumstance {
     FRAME,
     THREAD,
     CALLER,
-    WORKERS_IN_MEMORY, /* domain and table in given memory */
-    FRAME_IN_MEMORY,
+    WORKERS_IN_BLOCK, /* domain and table in a block */
+    FRAME_IN_BLOCK,
     CIRCUMSTANCES
 };
 
@@ -45,8 +45,8 @@ enum circumstance {
 #define IN_SINGLE (BIT(ALONE))
 #define IN_LOCAL (BIT(ALONE) | BIT(ALONE_IN_MEMORY))
 #define IN_HEAP (BIT(WORKERS) | BIT(FRAME) | BIT(THREAD) | BIT(CALLER))
-#define IN_MEMORY (BIT(WORKERS_IN_MEMORY) | BIT(FRAME_IN_MEMORY))
-#define IN_SHARED (IN_HEAP | IN_MEMORY)
+#define IN_BLOCK (BIT(WORKERS_IN_BLOCK) | BIT(FRAME_IN_BLOCK))
+#define IN_SHARED (IN_HEAP | IN_BLOCK)
 
 struct test {
     const char *subject;
@@ -77,8 +77,7 @@ struct shared {
     haft_domain *domain;
     haft_table *table;
     haft_worker *worker;
-    void *domain_memory;
-    void *table_memory;
+    void *memory; /* of the block */
 };
 
 /* `options`, to which memory is added; NULL: 1,000 objects of a uint64_t.  False: the test ends. */

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS 8 /* at most, with workers */
-#define HOLD_BACK 4096
+#define BLOCK_BYTES ((size_t)16 << 20)
 
 /* --- the clock --- */
 
@@ -86,7 +85,7 @@ haft_clock circumstance_clock(enum circumstance circumstance)
 {
     switch (circumstance) {
     case FRAME:
-    case FRAME_IN_MEMORY:
+    case FRAME_IN_BLOCK:
         return HAFT_CLOCK_FRAME;
     case THREAD:
         return HAFT_CLOCK_THREAD;
@@ -99,25 +98,16 @@ haft_clock circumstance_clock(enum circumstance circumstance)
 
 bool circumstance_has_memory(enum circumstance circumstance)
 {
-    return (BIT(circumstance) & (IN_MEMORY | BIT(ALONE_IN_MEMORY))) != 0;
+    return (BIT(circumstance) & (IN_BLOCK | BIT(ALONE_IN_MEMORY))) != 0;
 }
 
-static bool open_domain(struct shared *shared)
+static bool open_domain(struct shared *shared, const haft_allocator *block)
 {
     const haft_clock clock = circumstance_clock(shared->circumstance);
-    haft_domain_options options = {.clock = clock};
-    haft_footprint footprint = {.bytes = 0};
+    haft_domain_options options = {.clock = clock, .allocator = block};
 
     if (clock == HAFT_CLOCK_THREAD || clock == HAFT_CLOCK_CALLER) {
         options.foreign_clock = own_clock();
-    }
-    if (circumstance_has_memory(shared->circumstance)) {
-        options.threads = THREADS;
-        CHECK_OK(haft_domain_footprint(&options, &footprint));
-        CHECK(footprint.bytes != 0 && footprint.capacity >= THREADS);
-        shared->domain_memory = malloc((size_t)footprint.bytes);
-        options.memory = shared->domain_memory;
-        options.memory_size = footprint.bytes;
     }
     const haft_status status = haft_domain_open(&options, &shared->domain);
 
@@ -129,19 +119,10 @@ static bool open_domain(struct shared *shared)
     return status == HAFT_OK;
 }
 
-static bool open_table(struct shared *shared, haft_table_options options)
+static bool open_table(struct shared *shared, const haft_allocator *block,
+                       haft_table_options options)
 {
-    haft_footprint footprint = {.bytes = 0};
-
-    if (circumstance_has_memory(shared->circumstance)) {
-        options.workers = THREADS;
-        options.hold_back = HOLD_BACK;
-        CHECK_OK(haft_table_footprint(&options, &footprint));
-        CHECK(footprint.capacity >= options.capacity);
-        shared->table_memory = malloc((size_t)footprint.bytes);
-        options.memory = shared->table_memory;
-        options.memory_size = footprint.bytes;
-    }
+    options.allocator = block;
     return CHECK_OK(haft_table_open(shared->domain, &options, &shared->table));
 }
 
@@ -150,13 +131,21 @@ bool shared_open(struct shared *shared, enum circumstance circumstance,
 {
     const haft_table_options plain = {.capacity = 1000, .object_size = sizeof(uint64_t)};
 
+    haft_allocator block;
+    const haft_allocator *from = NULL; /* malloc */
+
     *shared = (struct shared){.circumstance = circumstance};
-    if (!open_domain(shared)) {
-        free(shared->domain_memory);
+    if (circumstance_has_memory(circumstance)) {
+        shared->memory = malloc(BLOCK_BYTES);
+        block = haft_allocator_block(shared->memory, shared->memory != NULL ? BLOCK_BYTES : 0);
+        from = &block;
+    }
+    if (!open_domain(shared, from)) {
+        free(shared->memory);
         return false;
     }
     haft_thread_register(shared->domain);
-    return open_table(shared, options != NULL ? *options : plain) &&
+    return open_table(shared, from, options != NULL ? *options : plain) &&
            CHECK_OK(haft_worker_open(shared->table, &shared->worker));
 }
 
@@ -192,6 +181,5 @@ void shared_close(struct shared *shared)
     }
     haft_thread_unregister(shared->domain);
     CHECK_OK(haft_domain_close(shared->domain));
-    free(shared->table_memory);
-    free(shared->domain_memory);
+    free(shared->memory);
 }

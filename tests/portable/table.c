@@ -135,23 +135,6 @@ static void test_refusals(enum circumstance circumstance)
     shared_close(&shared);
 }
 
-static void test_footprints(enum circumstance circumstance)
-{
-    const haft_domain_options of_domain = {.clock = circumstance_clock(circumstance), .threads = 2};
-    const haft_table_options of_table = {.capacity = 100, .object_size = 8, .workers = 2};
-    haft_domain_options options = of_domain;
-    haft_footprint domain, table;
-    haft_domain *opened = NULL;
-    char small[16];
-
-    CHECK_OK(haft_domain_footprint_sized(&of_domain, sizeof of_domain, &domain));
-    CHECK_OK(haft_table_footprint_sized(&of_table, sizeof of_table, &table));
-    CHECK(domain.bytes > sizeof small && table.bytes > 100 * 16 && table.capacity >= 100);
-    options.memory = small;
-    options.memory_size = sizeof small;
-    CHECK(haft_domain_open(&options, &opened) == HAFT_NO_MEMORY && opened == NULL);
-}
-
 /* Answers inside a callback; the object is there until it ends. */
 struct reclaimed {
     haft_domain *domain;
@@ -204,6 +187,5 @@ const struct test table_tests[] = {
     {"table", "20,000 lives in few slots", IN_SHARED, test_reuse},
     {"table", "on_reclaim", IN_SHARED, test_reclaim},
     {"table", "refused options and calls", IN_SHARED, test_refusals},
-    {"table", "footprints", BIT(WORKERS) | BIT(FRAME), test_footprints},
     {NULL, NULL, 0, NULL},
 };

@@ -201,12 +201,10 @@ Test(waiting_bytes, below_a_slot_is_refused)
     haft_table_options options = bounded;
     haft_domain *domain;
     haft_table *table = NULL;
-    haft_footprint footprint;
 
     must(haft_domain_open(NULL, &domain) == HAFT_OK);
     options.waiting_bytes = SLOT - 1;
     expect_status(haft_table_open(domain, &options, &table), HAFT_BAD_WAITING_BYTES);
-    expect_status(haft_table_footprint(&options, &footprint), HAFT_BAD_WAITING_BYTES);
     cr_expect(eq(ptr, table, NULL));
     options.waiting_bytes = SLOT;
     assert_status(haft_table_open(domain, &options, &table), HAFT_OK);

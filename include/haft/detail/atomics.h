@@ -84,6 +84,7 @@ typedef enum haft_edge {
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
+    HAFT_EDGE_BLOCK,     /* the last use of a part of a block before its next owner's first */
     HAFT_EDGE_HOLD,      /* the uses of a counted object before its end */
     HAFT_EDGE_VALUE,     /* a slot's end before the words of its next object, if they are copied */
     HAFT_EDGE_SHARD,     /* a counted slot's last life, to the thread that takes it from a shard */

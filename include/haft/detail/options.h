@@ -11,7 +11,7 @@
 
 #include <haft/diagnose.h>
 
-/* What a table needs of given memory, and how many objects it would hold in that. */
+/* What a haft_local or a haft_counted needs of given memory, and how many objects fit in that. */
 typedef struct haft_footprint {
     uint64_t bytes;       /* wherever they begin */
     uint64_t capacity;    /* the highest that needs no more, with as many slots to hold back */
@@ -50,8 +50,6 @@ typedef struct haft_footprint {
     haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
     void *leak_arg;                                                                                \
                                                                                                    \
-    void *memory;         /* of the program, for all that the table needs: see haft/memory.h; */   \
-    uint64_t memory_size; /* packed: no such option */                                             \
     const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */         \
                                                                                                    \
     uint64_t reserved[2] /* 0; for options that a later version gives to every table */

@@ -24,8 +24,8 @@ extern const struct explored_case job_inner_case, job_inner_qsbr_case, job_inner
     job_flavour_case;
 /* white-box */
 extern const struct explored_case stall_case;
-extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, commit_case,
-    extent_case;
+extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, block_case,
+    commit_case, extent_case;
 extern const struct explored_case round_case, two_depots_case, segment_case, ring_cell_case,
     new_segment_case;
 /* a fork in the middle of anything */
@@ -91,6 +91,7 @@ const struct explored_case *const all_cases[] = {
     &depot_case,
     &ring_case,
     &full_ring_case,
+    &block_case,
     &pool_case,
     &commit_case,
     &extent_case,
