@@ -321,6 +321,286 @@ haft_allocator haft_allocator_malloc(void)
     return (haft_allocator){haft__malloc_alloc, haft__malloc_resize, haft__malloc_free, NULL};
 }
 
+/* lib/base/block.h */
+
+/* lib/base/block.h - haft_allocator_block(), as the library knows it. */
+
+/* Whether all that is taken of the allocator lies in a block, arrays of any size too. */
+HAFT_INTERNAL bool haft__block_is_of(const haft_allocator *allocator);
+
+/*
+ * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
+ */
+
+#ifdef HAFT_COMPILER_MSVC
+static inline uint64_t haft__u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    haft_order order)
+{
+    (void)edge;
+    return haft_msvc_exchange(word, value, order);
+}
+
+static inline uint64_t haft__u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    haft_order order)
+{
+    (void)edge;
+    return haft_msvc_or(word, value, order);
+}
+
+static inline uint64_t haft__u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                     haft_order order)
+{
+    (void)edge;
+    return haft_msvc_add(word, value, order);
+}
+
+/* Visual C++ lets any type alias. */
+static inline uint64_t haft__bytes_load(haft_edge edge, const void *bytes, haft_order order)
+{
+    (void)edge;
+    return haft_msvc_load((const haft_atomic_u64 *)bytes, order);
+}
+
+static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value, haft_order order)
+{
+    (void)edge;
+    haft_msvc_store((haft_atomic_u64 *)bytes, value, order);
+}
+#else
+static inline uint64_t haft__u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    memory_order order)
+{
+    (void)edge;
+    return atomic_exchange_explicit(word, value, order);
+}
+
+static inline uint64_t haft__u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                    memory_order order)
+{
+    (void)edge;
+    return atomic_fetch_or_explicit(word, value, order);
+}
+
+static inline uint64_t haft__u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
+                                     memory_order order)
+{
+    (void)edge;
+    return atomic_fetch_add_explicit(word, value, order);
+}
+
+typedef uint64_t __attribute__((may_alias)) haft__bytes_u64;
+
+static inline uint64_t haft__bytes_load(haft_edge edge, const void *bytes, memory_order order)
+{
+    (void)edge;
+    return __atomic_load_n((const haft__bytes_u64 *)bytes, (int)order);
+}
+
+static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value, memory_order order)
+{
+    (void)edge;
+    __atomic_store_n((haft__bytes_u64 *)bytes, value, (int)order);
+}
+#endif
+
+/*
+ * lib/base/atomics.h - all atomic operations of lib/ and concurrent/.
+ *
+ * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
+ * haft/detail/atomics.h lists the edges.  No fences: the order stands on the operation, where
+ * ThreadSanitizer sees it.
+ *
+ * The operations themselves stand in lib/base/atomics_direct.h; for a hooked build they are
+ * declared in lib/base/atomics_hooked.h.  An operation that is added is added to both.
+ */
+
+typedef haft_atomic_u64 haft__atomic_u64;
+
+#define haft__CACHE_LINE 64 /* bytes that two threads should not both write in */
+
+#define haft__load_relaxed(reason, word) haft_load_relaxed(HAFT_EDGE_##reason, word)
+#define haft__load_acquire(edge, word) haft_load_acquire(HAFT_EDGE_##edge, word)
+#define haft__store_relaxed(reason, word, value) haft_store_relaxed(HAFT_EDGE_##reason, word, value)
+#define haft__store_release(edge, word, value) haft_store_release(HAFT_EDGE_##edge, word, value)
+
+/* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
+#define haft__cas_relaxed(reason, word, expected, desired)                                               \
+    haft_cas(HAFT_EDGE_##reason, word, expected, desired, HAFT_RELAXED)
+#define haft__cas_acquire(edge, word, expected, desired)                                                 \
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ACQUIRE)
+#define haft__cas_acq_rel(edge, word, expected, desired)                                                 \
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ACQ_REL)
+#define haft__cas_release(edge, word, expected, desired)                                                 \
+    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_RELEASE)
+
+/* Exchange: the value before. */
+#define haft__exchange_relaxed(reason, word, value)                                                      \
+    haft__u64_exchange(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
+#define haft__exchange_acquire(edge, word, value)                                                        \
+    haft__u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
+#define haft__exchange_acq_rel(edge, word, value)                                                        \
+    haft__u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
+
+/* Fetch and add: the value before. */
+#define haft__fetch_add_relaxed(reason, word, value)                                                     \
+    haft__u64_fetch_add(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
+#define haft__fetch_add_acquire(edge, word, value)                                                       \
+    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
+#define haft__fetch_add_release(edge, word, value)                                                       \
+    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_RELEASE)
+#define haft__fetch_or_relaxed(reason, word, value)                                                      \
+    haft__u64_fetch_or(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
+#define haft__fetch_or_acq_rel(edge, word, value)                                                        \
+    haft__u64_fetch_or(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
+#define haft__fetch_add_acq_rel(edge, word, value)                                                       \
+    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
+
+/* A word of an object, of whatever type the program has there; aligned to 8 bytes. */
+#define haft__bytes_load_acquire(edge, bytes) haft__bytes_load(HAFT_EDGE_##edge, bytes, HAFT_ACQUIRE)
+#define haft__bytes_store_release(edge, bytes, value)                                                    \
+    haft__bytes_store(HAFT_EDGE_##edge, bytes, value, HAFT_RELEASE)
+
+/* lib/base/block.c */
+
+/*
+ * haft_allocator over a block of the program's memory.
+ *
+ * A word has the end of what is taken and the number of parts taken; each call is one
+ * compare-and-swap of it.
+ *
+ * Edges in this file.
+ *   BLOCK   fixed_free (acq_rel) -> fixed_alloc (acq_rel)   a part's last use
+ *   OWN     before the allocator is handed to other threads
+ *   RETRY   a first look; the compare-and-swap decides
+ */
+
+#define haft__FIXED_END_BITS 40
+#define haft__FIXED_END_MASK ((UINT64_C(1) << haft__FIXED_END_BITS) - 1)
+#define haft__FIXED_MOST_PARTS (UINT64_MAX >> haft__FIXED_END_BITS)
+
+#define haft__FIXED_UNIT                                                                                 \
+    16 /* all parts begin and end at multiples: none lies between two that are freed */
+
+/* At the start of the block, before what is given out. */
+struct haft__fixed_block {
+    _Alignas(haft__FIXED_UNIT) uint64_t size; /* from this struct's start */
+    haft__atomic_u64
+        used; /* from this struct's start, FIXED_END_BITS; and above them the number of parts */
+};
+
+static uint64_t haft__fixed_word(uint64_t end, uint64_t parts)
+{
+    assert(end <= haft__FIXED_END_MASK && parts <= haft__FIXED_MOST_PARTS);
+    return end | parts << haft__FIXED_END_BITS;
+}
+
+static uint64_t haft__fixed_parts(uint64_t used)
+{
+    return used >> haft__FIXED_END_BITS;
+}
+
+static uint64_t haft__fixed_end(uint64_t used)
+{
+    return used & haft__FIXED_END_MASK;
+}
+
+/* A unit at least: no two parts have one address.  0: more than there can be. */
+static uint64_t haft__fixed_bytes(size_t size)
+{
+    return size != 0 ? ((uint64_t)size + haft__FIXED_UNIT - 1) / haft__FIXED_UNIT * haft__FIXED_UNIT : haft__FIXED_UNIT;
+}
+
+static uint64_t haft__fixed_place(const struct haft__fixed_block *block, const void *memory)
+{
+    const uintptr_t from_start = (uintptr_t)memory - (uintptr_t)block;
+
+    assert(from_start >= sizeof *block && from_start < block->size && "a part of this block");
+    assert(from_start % haft__FIXED_UNIT == 0);
+    return from_start;
+}
+
+static void *haft__fixed_alloc(void *context, size_t size, size_t alignment)
+{
+    struct haft__fixed_block *block = context;
+    const uint64_t bytes = haft__fixed_bytes(size);
+
+    if (block == NULL || alignment == 0 || (alignment & (alignment - 1)) != 0) {
+        return NULL;
+    }
+    for (;;) {
+        const uint64_t used = haft__load_relaxed(RETRY, &block->used);
+        const uintptr_t from = (uintptr_t)block + (uintptr_t)haft__fixed_end(used);
+        const uint64_t at = haft__fixed_end(used) + (-from & (alignment - 1));
+
+        if (at > block->size || bytes > block->size - at || bytes < size ||
+            haft__fixed_parts(used) == haft__FIXED_MOST_PARTS) {
+            return NULL;
+        }
+        /* Weakened, the last owner's bytes could be written after the next one's. */
+        if (haft__cas_acq_rel(BLOCK, &block->used, used, haft__fixed_word(at + bytes, haft__fixed_parts(used) + 1))) {
+            return (char *)block + at;
+        }
+    }
+}
+
+static void haft__fixed_free(void *context, void *memory, size_t size)
+{
+    struct haft__fixed_block *block = context;
+
+    if (memory == NULL) {
+        return;
+    }
+    const uint64_t at = haft__fixed_place(block, memory);
+    const uint64_t bytes = haft__fixed_bytes(size);
+
+    for (;;) {
+        const uint64_t used = haft__load_relaxed(RETRY, &block->used);
+        const uint64_t end = haft__fixed_end(used);
+        const uint64_t before = haft__fixed_parts(used) == 1 ? sizeof *block
+                                : at + bytes == end    ? at
+                                                       : end;
+
+        assert(haft__fixed_parts(used) != 0 && at + bytes <= end && "each part is freed once");
+        /* Weakened, the part's next owner could write to it before its last use. */
+        if (haft__cas_acq_rel(BLOCK, &block->used, used, haft__fixed_word(before, haft__fixed_parts(used) - 1))) {
+            return;
+        }
+    }
+}
+
+static void *haft__fixed_resize(void *context, void *memory, size_t old_size, size_t new_size,
+                          size_t alignment)
+{
+    void *moved = haft__fixed_alloc(context, new_size, alignment);
+
+    assert(memory != NULL || old_size == 0);
+    if (moved != NULL && memory != NULL) {
+        memcpy(moved, memory, old_size < new_size ? old_size : new_size);
+        haft__fixed_free(context, memory, old_size);
+    }
+    return moved;
+}
+
+HAFT_INTERNAL bool haft__block_is_of(const haft_allocator *allocator)
+{
+    return allocator->alloc == haft__fixed_alloc;
+}
+
+haft_allocator haft_allocator_block(void *memory, size_t size)
+{
+    const size_t lead = -(uintptr_t)memory & (_Alignof(struct haft__fixed_block) - 1);
+    struct haft__fixed_block *block = NULL;
+
+    if (size >= lead + sizeof *block) {
+        const uint64_t rest = size - lead;
+
+        block = (struct haft__fixed_block *)(void *)((char *)memory + lead);
+        block->size = (rest < haft__FIXED_END_MASK ? rest : haft__FIXED_END_MASK) / haft__FIXED_UNIT * haft__FIXED_UNIT;
+        haft__store_relaxed(OWN, &block->used, haft__fixed_word(sizeof *block, 0));
+    }
+    return (haft_allocator){haft__fixed_alloc, haft__fixed_resize, haft__fixed_free, block};
+}
+
 /*
  * lib/base/given.h - memory that the program has given, cut from its start on.
  *
@@ -976,138 +1256,6 @@ typedef Dl_info haft__sys_symbol;
 #define haft__sys_dladdr dladdr
 #endif
 #endif
-
-/*
- * lib/base/atomics_direct.h - the operations behind lib/base/atomics.h, as the compiler makes them.
- */
-
-#ifdef HAFT_COMPILER_MSVC
-static inline uint64_t haft__u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                    haft_order order)
-{
-    (void)edge;
-    return haft_msvc_exchange(word, value, order);
-}
-
-static inline uint64_t haft__u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                    haft_order order)
-{
-    (void)edge;
-    return haft_msvc_or(word, value, order);
-}
-
-static inline uint64_t haft__u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                     haft_order order)
-{
-    (void)edge;
-    return haft_msvc_add(word, value, order);
-}
-
-/* Visual C++ lets any type alias. */
-static inline uint64_t haft__bytes_load(haft_edge edge, const void *bytes, haft_order order)
-{
-    (void)edge;
-    return haft_msvc_load((const haft_atomic_u64 *)bytes, order);
-}
-
-static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value, haft_order order)
-{
-    (void)edge;
-    haft_msvc_store((haft_atomic_u64 *)bytes, value, order);
-}
-#else
-static inline uint64_t haft__u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                    memory_order order)
-{
-    (void)edge;
-    return atomic_exchange_explicit(word, value, order);
-}
-
-static inline uint64_t haft__u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                    memory_order order)
-{
-    (void)edge;
-    return atomic_fetch_or_explicit(word, value, order);
-}
-
-static inline uint64_t haft__u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                     memory_order order)
-{
-    (void)edge;
-    return atomic_fetch_add_explicit(word, value, order);
-}
-
-typedef uint64_t __attribute__((may_alias)) haft__bytes_u64;
-
-static inline uint64_t haft__bytes_load(haft_edge edge, const void *bytes, memory_order order)
-{
-    (void)edge;
-    return __atomic_load_n((const haft__bytes_u64 *)bytes, (int)order);
-}
-
-static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value, memory_order order)
-{
-    (void)edge;
-    __atomic_store_n((haft__bytes_u64 *)bytes, value, (int)order);
-}
-#endif
-
-/*
- * lib/base/atomics.h - all atomic operations of lib/ and concurrent/.
- *
- * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
- * haft/detail/atomics.h lists the edges.  No fences: the order stands on the operation, where
- * ThreadSanitizer sees it.
- *
- * The operations themselves stand in lib/base/atomics_direct.h; for a hooked build they are
- * declared in lib/base/atomics_hooked.h.  An operation that is added is added to both.
- */
-
-typedef haft_atomic_u64 haft__atomic_u64;
-
-#define haft__CACHE_LINE 64 /* bytes that two threads should not both write in */
-
-#define haft__load_relaxed(reason, word) haft_load_relaxed(HAFT_EDGE_##reason, word)
-#define haft__load_acquire(edge, word) haft_load_acquire(HAFT_EDGE_##edge, word)
-#define haft__store_relaxed(reason, word, value) haft_store_relaxed(HAFT_EDGE_##reason, word, value)
-#define haft__store_release(edge, word, value) haft_store_release(HAFT_EDGE_##edge, word, value)
-
-/* Compare and swap: true if `*word` was `expected` and is now `desired`.  A failure is relaxed. */
-#define haft__cas_relaxed(reason, word, expected, desired)                                               \
-    haft_cas(HAFT_EDGE_##reason, word, expected, desired, HAFT_RELAXED)
-#define haft__cas_acquire(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ACQUIRE)
-#define haft__cas_acq_rel(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_ACQ_REL)
-#define haft__cas_release(edge, word, expected, desired)                                                 \
-    haft_cas(HAFT_EDGE_##edge, word, expected, desired, HAFT_RELEASE)
-
-/* Exchange: the value before. */
-#define haft__exchange_relaxed(reason, word, value)                                                      \
-    haft__u64_exchange(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
-#define haft__exchange_acquire(edge, word, value)                                                        \
-    haft__u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
-#define haft__exchange_acq_rel(edge, word, value)                                                        \
-    haft__u64_exchange(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
-
-/* Fetch and add: the value before. */
-#define haft__fetch_add_relaxed(reason, word, value)                                                     \
-    haft__u64_fetch_add(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
-#define haft__fetch_add_acquire(edge, word, value)                                                       \
-    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQUIRE)
-#define haft__fetch_add_release(edge, word, value)                                                       \
-    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_RELEASE)
-#define haft__fetch_or_relaxed(reason, word, value)                                                      \
-    haft__u64_fetch_or(HAFT_EDGE_##reason, word, value, HAFT_RELAXED)
-#define haft__fetch_or_acq_rel(edge, word, value)                                                        \
-    haft__u64_fetch_or(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
-#define haft__fetch_add_acq_rel(edge, word, value)                                                       \
-    haft__u64_fetch_add(HAFT_EDGE_##edge, word, value, HAFT_ACQ_REL)
-
-/* A word of an object, of whatever type the program has there; aligned to 8 bytes. */
-#define haft__bytes_load_acquire(edge, bytes) haft__bytes_load(HAFT_EDGE_##edge, bytes, HAFT_ACQUIRE)
-#define haft__bytes_store_release(edge, bytes, value)                                                    \
-    haft__bytes_store(HAFT_EDGE_##edge, bytes, value, HAFT_RELEASE)
 
 /*
  * lib/base/compiler.h - what the library's sources ask of a compiler beyond C11: see
@@ -2439,8 +2587,8 @@ struct haft__reservation {
 HAFT_INTERNAL haft_status haft__reservation_open(struct haft__reservation *reservation, uint64_t size);
 
 /*
- * The same for an array that is in `heap` if it has at most RESERVATION_SMALL bytes.  Its base is a
- * multiple of `alignment`, a power of two up to a page.
+ * The same for an array that is in `heap` if it has at most RESERVATION_SMALL bytes, or if the heap
+ * is a block of the program's.  Its base is a multiple of `alignment`, a power of two up to a page.
  */
 HAFT_INTERNAL
 haft_status haft__reservation_open_array(struct haft__reservation *reservation, uint64_t size, size_t alignment,
@@ -2557,8 +2705,11 @@ HAFT_INTERNAL
 haft_status haft__reservation_open_array(struct haft__reservation *reservation, uint64_t size, size_t alignment,
                                    const haft_allocator *heap)
 {
-    return size <= haft__RESERVATION_SMALL ? haft__open_in_heap(reservation, size, alignment, heap)
-                                     : haft__reservation_open(reservation, size);
+    const bool is_possible = size <= SIZE_MAX / 2;
+
+    return size <= haft__RESERVATION_SMALL || (haft__block_is_of(heap) && is_possible)
+               ? haft__open_in_heap(reservation, size, alignment, heap)
+               : haft__reservation_open(reservation, size);
 }
 
 HAFT_INTERNAL haft_status haft__reservation_open_given(struct haft__reservation *reservation, uint64_t size,
@@ -3109,8 +3260,9 @@ struct haft__sites {
 };
 
 /* Records for `slots` slots, in given memory if it is not NULL.  HAFT_OK or HAFT_NO_MEMORY. */
-HAFT_INTERNAL haft_status haft__sites_open(struct haft__sites *sites, uint64_t slots, struct haft__given *given);
-HAFT_INTERNAL void haft__sites_close(struct haft__sites *sites);
+HAFT_INTERNAL haft_status haft__sites_open(struct haft__sites *sites, uint64_t slots, struct haft__given *given,
+                                     const haft_allocator *heap);
+HAFT_INTERNAL void haft__sites_close(struct haft__sites *sites, const haft_allocator *heap);
 
 /* Make the records of the slots below `end` writable, if there are any.  Any threads. */
 HAFT_INTERNAL haft_status haft__sites_commit(struct haft__sites *sites, uint64_t end);
@@ -3286,7 +3438,7 @@ struct haft__slots {
     struct haft__runs runs;
     struct haft__sites sites;
     bool wrapped; /* some slot has begun its generations again, or any of a shared table may */
-    struct haft__common_options common; /* of the table, without its name, memory and allocator */
+    struct haft__common_options common; /* of the table, without its name and allocator */
 };
 
 /* `slots->heap` is set.  On HAFT_OK `slots` is ready, with slot 0 marked.  Blocking (mmap). */
@@ -3993,10 +4145,6 @@ static haft_status haft__check_common(const struct haft__common_options *options
 {
     haft_status status = haft__check_reserved(options);
 
-    if (shape == haft__PACKED && (options->memory != NULL || options->memory_size != 0)) {
-        status = HAFT_UNKNOWN_OPTION;
-    }
-
     if (status == HAFT_OK && (options->capacity < 1 || options->capacity > most)) {
         status = HAFT_BAD_CAPACITY;
     }
@@ -4174,12 +4322,13 @@ HAFT_INTERNAL uint64_t haft__runs_end(const struct haft__runs *runs, uint64_t ha
 
 /* Records of allocation sites. */
 
-HAFT_INTERNAL haft_status haft__sites_open(struct haft__sites *sites, uint64_t slots, struct haft__given *given)
+HAFT_INTERNAL haft_status haft__sites_open(struct haft__sites *sites, uint64_t slots, struct haft__given *given,
+                                     const haft_allocator *heap)
 {
     const uint64_t size = slots * sizeof sites->records[0];
     const haft_status status =
         given != NULL ? haft__reservation_open_given(&sites->memory, size, sizeof(uint64_t), given)
-                      : haft__reservation_open(&sites->memory, size);
+                      : haft__reservation_open_array(&sites->memory, size, sizeof(uint64_t), heap);
 
     if (status == HAFT_OK) {
         sites->records = (struct haft__site *)(void *)sites->memory.base;
@@ -4187,10 +4336,10 @@ HAFT_INTERNAL haft_status haft__sites_open(struct haft__sites *sites, uint64_t s
     return status;
 }
 
-HAFT_INTERNAL void haft__sites_close(struct haft__sites *sites)
+HAFT_INTERNAL void haft__sites_close(struct haft__sites *sites, const haft_allocator *heap)
 {
     if (sites->records != NULL) {
-        haft__reservation_close(&sites->memory);
+        haft__reservation_close_array(&sites->memory, heap);
     }
 }
 
@@ -4362,8 +4511,6 @@ static void haft__keep(struct haft__slots *slots, const struct haft__common_opti
     slots->common.name = NULL;
     slots->common.first_generation = haft__options_first_generation(options);
     slots->common.random_first_generation = false;
-    slots->common.memory = NULL;
-    slots->common.memory_size = 0;
     slots->common.allocator = NULL; /* slots->heap is a copy */
     slots->format = haft__word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
@@ -4405,8 +4552,9 @@ HAFT_INTERNAL haft_status haft__slots_open(struct haft__slots *slots, const stru
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
     haft__runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
     slots->runs.stay = !haft__reservation_is_paged(&slots->memory) || slots->memory.size <= haft__STAY_BYTES;
-    status =
-        options->common.sites ? haft__sites_open(&slots->sites, geometry.count, options->given) : HAFT_OK;
+    if (options->common.sites) {
+        status = haft__sites_open(&slots->sites, geometry.count, options->given, &slots->heap);
+    }
     if (status == HAFT_OK) {
         status = haft__slots_commit(slots, 1);
     }
@@ -4421,7 +4569,7 @@ HAFT_INTERNAL haft_status haft__slots_open(struct haft__slots *slots, const stru
 HAFT_INTERNAL void haft__slots_close(struct haft__slots *slots)
 {
     haft__runs_close(&slots->runs);
-    haft__sites_close(&slots->sites);
+    haft__sites_close(&slots->sites, &slots->heap);
     haft__reservation_close_array(&slots->memory, &slots->heap);
 }
 
@@ -8158,10 +8306,9 @@ struct haft__segment {
 };
 
 struct haft__pool {
-    struct haft__reservation table; /* the descriptors for the depot */
-    uint64_t table_count;     /* how many */
-    uint64_t most_segments;
-    const haft_allocator *heap; /* for parts of the directory; NULL: all are there */
+    struct haft__reservation table;   /* the descriptors for the depot */
+    uint64_t table_count;       /* how many */
+    const haft_allocator *heap; /* for the table, and for parts of the directory */
     haft__atomic_u64
         directory[haft__DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
 
@@ -8177,12 +8324,6 @@ struct haft__pool {
 HAFT_INTERNAL
 haft_status haft__pool_open(struct haft__pool *pool, uint64_t batches, const haft_allocator *heap);
 
-/* The same in given memory, for that many workers, MOST_WORKERS at most. */
-HAFT_INTERNAL haft_status haft__pool_open_given(struct haft__pool *pool, uint64_t batches, uint64_t workers,
-                                          struct haft__given *given);
-
-/* Bytes of the directory in given memory. */
-HAFT_INTERNAL uint64_t haft__pool_directory_bytes(uint64_t workers);
 HAFT_INTERNAL void haft__pool_close(struct haft__pool *pool);
 
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
@@ -8407,7 +8548,6 @@ static haft_status haft__make_part(struct haft__pool *pool, unsigned part)
     if (haft__load_relaxed(RETRY, &pool->directory[part]) != 0) {
         return HAFT_OK;
     }
-    assert(pool->heap != NULL);
     void *made = haft__heap_take_zero(pool->heap, bytes, sizeof(haft__atomic_u64));
 
     if (made == NULL) {
@@ -8422,21 +8562,14 @@ static haft_status haft__make_part(struct haft__pool *pool, unsigned part)
 
 static haft__atomic_u64 *haft__directory_entry(const struct haft__pool *pool, uint64_t haft__place)
 {
-    assert(haft__place < pool->most_segments);
+    assert(haft__place < haft__MOST_WORKERS);
     /* Weakened, an address could be read that was in the part's memory before. */
     return haft__entry_in(haft__load_acquire(ROSTER, &pool->directory[haft__part_of(haft__place)]), haft__place);
 }
 
-HAFT_INTERNAL uint64_t haft__pool_directory_bytes(uint64_t workers)
-{
-    const unsigned last = haft__part_of(workers - 1);
-
-    return (haft__part_first(last) + haft__part_size(last)) * sizeof(haft__atomic_u64);
-}
-
 static void haft__give_directory(const struct haft__pool *pool)
 {
-    for (unsigned part = 0; pool->heap != NULL && part < haft__DIRECTORY_PARTS; part++) {
+    for (unsigned part = 0; part < haft__DIRECTORY_PARTS; part++) {
         haft__heap_give(pool->heap, (void *)(uintptr_t)haft__load_relaxed(OWN, &pool->directory[part]),
                   (size_t)haft__part_size(part) * sizeof(haft__atomic_u64));
     }
@@ -8462,31 +8595,9 @@ HAFT_INTERNAL haft_status haft__pool_open(struct haft__pool *pool, uint64_t batc
 
     if (status == HAFT_OK) {
         haft__pool_start(pool, batches);
-        pool->most_segments = haft__MOST_WORKERS;
         pool->heap = heap;
     }
     return status;
-}
-
-HAFT_INTERNAL haft_status haft__pool_open_given(struct haft__pool *pool, uint64_t batches, uint64_t workers,
-                                          struct haft__given *given)
-{
-    const haft_status status = haft__reservation_open_given(&pool->table, batches * sizeof(struct haft__batch),
-                                                      _Alignof(struct haft__batch), given);
-    haft__atomic_u64 *directory =
-        status == HAFT_OK ? haft__given_take(given, haft__pool_directory_bytes(workers), sizeof *directory)
-                          : NULL;
-
-    if (directory == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    haft__pool_start(pool, batches);
-    pool->most_segments = workers;
-    pool->heap = NULL;
-    for (unsigned part = 0; part <= haft__part_of(workers - 1); part++) {
-        haft__store_relaxed(OWN, &pool->directory[part], (uintptr_t)(directory + haft__part_first(part)));
-    }
-    return HAFT_OK;
 }
 
 HAFT_INTERNAL void haft__pool_close(struct haft__pool *pool)
@@ -8521,7 +8632,7 @@ HAFT_INTERNAL haft_status haft__pool_add(struct haft__pool *pool, struct haft__s
     for (;;) {
         const uint64_t haft__place = haft__load_relaxed(RETRY, &pool->segments);
 
-        if (haft__place == pool->most_segments || haft__make_part(pool, haft__part_of(haft__place)) != HAFT_OK) {
+        if (haft__place == haft__MOST_WORKERS || haft__make_part(pool, haft__part_of(haft__place)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         /* Weakened, a thread that finds the place could find no part there. */
@@ -9129,9 +9240,6 @@ struct haft_domain {
     haft__atomic_u64 longest_ns;
     haft__atomic_u64 stalls;
 
-    char *given_members; /* the workers clock's, in given memory as the domain; NULL: from `heap` */
-    uint64_t given_count;
-    haft__atomic_u64 given_used;
     haft_allocator heap; /* of the domain and its members */
 };
 
@@ -9491,9 +9599,6 @@ HAFT_INTERNAL bool haft__domain_may_read(const haft_domain *domain);
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 HAFT_INTERNAL void haft__domain_blame(const haft_domain *domain, haft_stall *stall);
 
-/* In given memory: as many threads as were declared have had workers or jobs at one time. */
-HAFT_INTERNAL bool haft__domain_threads_are_used_up(const haft_domain *domain);
-
 /* In the child of a fork: go on as its only thread. */
 HAFT_INTERNAL void haft__domain_after_fork(haft_domain *domain);
 
@@ -9850,25 +9955,6 @@ static void haft__advance(haft_domain *domain)
     }
 }
 
-static struct haft__member *haft__new_member(haft_domain *domain)
-{
-    if (domain->given_members == NULL) {
-        return haft__heap_take(&domain->heap, haft__CACHE_LINE, haft__CACHE_LINE);
-    }
-    const uint64_t number = haft__take_number(&domain->given_used, domain->given_count);
-
-    return number != haft__NUMBER_NONE
-               ? (struct haft__member *)(void *)(domain->given_members + number * haft__CACHE_LINE)
-               : NULL;
-}
-
-static void haft__free_member(const haft_domain *domain, struct haft__member *member)
-{
-    if (domain->given_members == NULL) {
-        haft__heap_give(&domain->heap, member, haft__CACHE_LINE);
-    }
-}
-
 static haft_status haft__workers_start(haft_domain *domain)
 {
     haft__store_relaxed(OWN, &domain->members, 0);
@@ -9879,7 +9965,7 @@ static void haft__workers_stop(haft_domain *domain)
 {
     for (struct haft__member *member = haft__first_member(domain), *next; member != NULL; member = next) {
         next = member->next;
-        haft__free_member(domain, member);
+        haft__heap_give(&domain->heap, member, haft__CACHE_LINE);
     }
 }
 
@@ -9927,7 +10013,7 @@ static struct haft__member *haft__claim_member(const haft_domain *domain)
 
 static struct haft__member *haft__add_member(haft_domain *domain)
 {
-    struct haft__member *member = haft__new_member(domain);
+    struct haft__member *member = haft__heap_take(&domain->heap, haft__CACHE_LINE, haft__CACHE_LINE);
 
     if (member == NULL) {
         return NULL;
@@ -10223,74 +10309,7 @@ static haft_status haft__check_domain_options(const haft_domain_options *options
             ? options->foreign_clock != NULL && haft__foreign_is_whole(options->foreign_clock)
             : options->foreign_clock == NULL;
 
-    if (!is_right) {
-        return HAFT_BAD_FOREIGN_CLOCK;
-    }
-    return options->memory != NULL && haft__clocks[options->clock]->is_foreign ? HAFT_BAD_CLOCK : HAFT_OK;
-}
-
-/* The struct, and its threads' members: one line each. */
-static haft_domain *haft__take_domain(const haft_domain_options *options, struct haft__given *given)
-{
-    const uint64_t threads = options->threads != 0 ? options->threads : 1;
-    haft_domain *domain = haft__given_take(given, sizeof *domain, haft__CACHE_LINE);
-    char *members = domain == NULL || threads > SIZE_MAX / haft__CACHE_LINE
-                        ? NULL
-                        : haft__given_take(given, threads * haft__CACHE_LINE, haft__CACHE_LINE);
-
-    if (members != NULL && given->at != NULL) {
-        domain->given_members = members;
-        domain->given_count = threads;
-    }
-    return members != NULL ? domain : NULL;
-}
-
-/* The bytes that it takes, wherever they begin; UINT64_MAX: more than there can be. */
-static uint64_t haft__measure_domain(const haft_domain_options *options)
-{
-    struct haft__given given = haft__given_to_measure();
-
-    return haft__take_domain(options, &given) != NULL ? given.measured : UINT64_MAX;
-}
-
-static haft_domain *haft__domain_new(const haft_domain_options *options, const haft_allocator *heap)
-{
-    struct haft__given given = haft__given_of(options->memory, options->memory_size);
-
-    if (!haft__given_suffices(&given, haft__measure_domain(options))) {
-        return NULL;
-    }
-    if (options->memory != NULL) {
-        return haft__take_domain(options, &given);
-    }
-    return haft__heap_take_zero(heap, sizeof(haft_domain), haft__CACHE_LINE);
-}
-
-static void haft__domain_free(haft_domain *domain)
-{
-    if (domain->given_members == NULL) {
-        haft__heap_give(&domain->heap, domain, sizeof *domain);
-    }
-}
-
-haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
-                                        haft_footprint *footprint)
-{
-    haft_domain_options known;
-    haft_status status = haft__sized_take(&known, sizeof known, options, size);
-
-    known.memory = &known; /* any: it is what is asked about */
-    status = status == HAFT_OK ? haft__check_domain_options(&known) : status;
-    const uint64_t bytes = status == HAFT_OK ? haft__measure_domain(&known) : 0;
-
-    status = haft__given_is_possible(bytes) ? status : HAFT_NO_MEMORY;
-    if (status == HAFT_OK) {
-        *footprint = (haft_footprint){
-            .bytes = bytes,
-            .capacity = known.threads != 0 ? known.threads : 1,
-        };
-    }
-    return status;
+    return is_right ? HAFT_OK : HAFT_BAD_FOREIGN_CLOCK;
 }
 
 static haft_status haft__open_domain(const haft_domain_options *options, haft_domain **domain)
@@ -10301,7 +10320,7 @@ static haft_status haft__open_domain(const haft_domain_options *options, haft_do
         return status;
     }
     const haft_allocator heap = haft__heap_of(options->allocator);
-    haft_domain *opened = haft__domain_new(options, &heap);
+    haft_domain *opened = haft__heap_take_zero(&heap, sizeof *opened, haft__CACHE_LINE);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -10319,7 +10338,7 @@ static haft_status haft__open_domain(const haft_domain_options *options, haft_do
     haft__measure_open(&opened->measure);
     status = opened->clock->start != NULL ? opened->clock->start(opened) : HAFT_OK;
     if (status != HAFT_OK) {
-        haft__domain_free(opened);
+        haft__heap_give(&heap, opened, sizeof *opened);
         return status;
     }
     haft__registry_add_domain(opened);
@@ -10334,12 +10353,6 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
     const haft_status status = haft__sized_take(&known, sizeof known, options, size);
 
     return status == HAFT_OK ? haft__open_domain(&known, domain) : status;
-}
-
-HAFT_INTERNAL bool haft__domain_threads_are_used_up(const haft_domain *domain)
-{
-    return domain->given_members != NULL &&
-           haft__load_relaxed(COUNT, &domain->given_used) >= domain->given_count;
 }
 
 HAFT_INTERNAL haft_status haft__domain_check_process(const haft_domain *domain)
@@ -10368,7 +10381,7 @@ haft_status haft_domain_close(haft_domain *domain)
     if (domain->clock->stop != NULL) {
         domain->clock->stop(domain);
     }
-    haft__domain_free(domain);
+    haft__heap_give(&domain->heap, domain, sizeof *domain);
     return HAFT_OK;
 }
 
@@ -11234,11 +11247,6 @@ struct haft_table {
     bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
     haft_table *next_open; /* in the list of all: see tables.h */
     haft_table **open_link; /* the pointer to this one in it */
-
-    haft_worker *given_workers; /* in given memory; NULL: they come from malloc */
-    uint64_t given_count;
-    haft__atomic_u64 given_used;
-    bool is_given; /* all of it is in the program's memory */
 
     haft__atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open.  Under the
                             registry's lock */
@@ -13227,23 +13235,11 @@ static void haft__set_front(haft_worker *worker)
     worker->object_size = (uint32_t)table->slots.object_size;
 }
 
-static haft_worker *haft__new_worker(haft_table *table)
-{
-    if (table->given_workers == NULL) {
-        return haft__heap_take(&table->slots.heap, sizeof(haft_worker), haft__CACHE_LINE);
-    }
-    const uint64_t number = haft__take_number(&table->given_used, table->given_count);
-
-    return number != haft__NUMBER_NONE ? &table->given_workers[number] : NULL;
-}
-
 /* No byte stays poisoned: the allocator may give the memory out again. */
 static void haft__free_worker(const haft_table *table, haft_worker *worker)
 {
     haft__asan_unpoison(worker, sizeof *worker);
-    if (table->given_workers == NULL) {
-        haft__heap_give(&table->slots.heap, worker, sizeof *worker);
-    }
+    haft__heap_give(&table->slots.heap, worker, sizeof *worker);
 }
 
 HAFT_INTERNAL void haft__roster_free(haft_table *table)
@@ -13256,7 +13252,7 @@ HAFT_INTERNAL void haft__roster_free(haft_table *table)
 
 HAFT_INTERNAL haft_worker *haft__roster_add(haft_table *table, enum haft__worker_state state)
 {
-    haft_worker *worker = haft__new_worker(table);
+    haft_worker *worker = haft__heap_take(&table->slots.heap, sizeof(haft_worker), haft__CACHE_LINE);
 
     if (worker == NULL) {
         return NULL;
@@ -14171,11 +14167,9 @@ HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, 
  */
 
 /*
- * A table of that name, with nothing in it, in given memory if that is not NULL, else in the heap;
- * NULL: no memory.  table_free() ends it.
+ * A table of that name, with nothing in it, in the heap; NULL: no memory.  table_free() ends it.
  */
-HAFT_INTERNAL
-haft_table *haft__table_new(const char *name, struct haft__given *given, const haft_allocator *heap);
+HAFT_INTERNAL haft_table *haft__table_new(const char *name, const haft_allocator *heap);
 HAFT_INTERNAL void haft__table_free(haft_table *table);
 
 /* Whether the option waiting_bytes is right for slots of that distance. */
@@ -14184,9 +14178,9 @@ HAFT_INTERNAL haft_status haft__table_check_waiting(uint64_t bytes, uint64_t str
 /*
  * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set,
  * and legacy.local of a former local table: suppliers_choose() reads them.  HAFT_OK or
- * HAFT_NO_MEMORY.  In given memory if that is not NULL.  table_stop() undoes it.
+ * HAFT_NO_MEMORY.  table_stop() undoes it.
  */
-HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain, struct haft__given *given);
+HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain);
 HAFT_INTERNAL void haft__table_stop(haft_table *table);
 
 /*
@@ -14261,16 +14255,13 @@ static haft_status haft__table_slots_wanted(const haft_table_options *options,
     uint64_t most;
 
     *wanted = (struct haft__slots_options){
-        .extra = options->memory != NULL ? options->hold_back : haft__geometry_spare(options->capacity),
+        .extra = haft__geometry_spare(options->capacity),
         .pins = options->pins,
         .huge_pages = options->huge_pages,
         .wrapped = options->wrap,
     };
     const haft_status status = haft__options_check(options, haft__IN_SLOTS, &wanted->common, &most);
 
-    if (status == HAFT_OK && options->memory != NULL && options->workers > haft__MOST_WORKERS) {
-        return HAFT_NO_MEMORY;
-    }
     return status != HAFT_OK
                ? status
                : haft__table_check_waiting(options->waiting_bytes, haft__geometry_of(wanted).stride);
@@ -14282,12 +14273,7 @@ static uint64_t haft__depot_batches(uint64_t slots, uint64_t budget)
     return slots / haft__batch_max_for(budget) + haft__DEPOT_NODES;
 }
 
-static uint64_t haft__workers_of(const haft_table_options *options)
-{
-    return options->workers != 0 ? options->workers : 1;
-}
-
-static haft_status haft__open_pool(haft_table *table, struct haft__given *given)
+static haft_status haft__open_pool(haft_table *table)
 {
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
     haft_status status;
@@ -14299,11 +14285,6 @@ static haft_status haft__open_pool(haft_table *table, struct haft__given *given)
         haft__budget_for(table->slots.limit - HAFT_FIRST_INDEX - table->capacity, table->waiting_slots);
     table->batch_max = haft__batch_max_for(table->budget_size);
     table->extent_slots = haft__extent_for(slots, table->batch_max);
-    if (given != NULL) {
-        return haft__pool_open_given(&table->pool,
-                               haft__depot_batches(table->slots.view.mask + 1, table->budget_size),
-                               table->given_count, given);
-    }
     status = haft__pool_open(&table->pool, haft__depot_batches(slots, table->budget_size), &table->slots.heap);
     if (status != HAFT_OK) {
         return status;
@@ -14332,9 +14313,9 @@ static void haft__open_front(haft_table *table)
     table->last_life = is_open ? format->tag | format->generation_mask : 0;
 }
 
-HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain, struct haft__given *given)
+HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain)
 {
-    const haft_status status = haft__open_pool(table, given);
+    const haft_status status = haft__open_pool(table);
 
     if (status != HAFT_OK) {
         return status;
@@ -14364,16 +14345,13 @@ HAFT_INTERNAL void haft__table_stop(haft_table *table)
     haft__pool_close(&table->pool);
 }
 
-HAFT_INTERNAL
-haft_table *haft__table_new(const char *name, struct haft__given *given, const haft_allocator *heap)
+HAFT_INTERNAL haft_table *haft__table_new(const char *name, const haft_allocator *heap)
 {
     const size_t size = haft__size_with_name(sizeof(haft_table), name);
-    haft_table *table = given != NULL ? haft__given_take(given, size, haft__CACHE_LINE)
-                                      : haft__heap_take_zero(heap, size, haft__CACHE_LINE);
+    haft_table *table = haft__heap_take_zero(heap, size, haft__CACHE_LINE);
 
     if (table != NULL) {
         table->name = memcpy(table + 1, name, size - sizeof *table);
-        table->is_given = given != NULL;
         table->slots.heap = *heap;
     }
     return table;
@@ -14381,9 +14359,7 @@ haft_table *haft__table_new(const char *name, struct haft__given *given, const h
 
 HAFT_INTERNAL void haft__table_free(haft_table *table)
 {
-    if (!table->is_given) {
-        haft__heap_give(&table->slots.heap, table, haft__size_with_name(sizeof(haft_table), table->name));
-    }
+    haft__heap_give(&table->slots.heap, table, haft__size_with_name(sizeof(haft_table), table->name));
 }
 
 static const char *haft__table_name_of(const haft_table_options *options)
@@ -14391,79 +14367,42 @@ static const char *haft__table_name_of(const haft_table_options *options)
     return options->name != NULL ? options->name : "table";
 }
 
-static haft_status haft__start_opened(haft_table *table, haft_domain *domain, struct haft__given *given)
+static haft_status haft__start_opened(haft_table *table, haft_domain *domain)
 {
     haft_status status = haft__slots_commit(&table->slots, HAFT_FIRST_INDEX);
 
     status = status == HAFT_OK ? haft__runs_reserve(&table->slots.runs) : status;
-    status = status == HAFT_OK ? haft__table_start(table, domain, given) : status;
+    status = status == HAFT_OK ? haft__table_start(table, domain) : status;
     if (status != HAFT_OK) {
         haft__slots_close(&table->slots);
     }
     return status;
 }
 
-/* Memory of declared workers, after all else. */
-static haft_status haft__take_workers(haft_table *table, uint64_t count, struct haft__given *given)
-{
-    table->given_count = count;
-    table->given_workers = haft__given_take(given, count * sizeof(haft_worker), haft__CACHE_LINE);
-    return table->given_workers != NULL ? HAFT_OK : HAFT_NO_MEMORY;
-}
-
 static haft_status haft__fill_table(haft_table *table, haft_domain *domain,
                               const haft_table_options *options, const struct haft__slots_options *wanted)
 {
-    haft_status status = HAFT_OK;
-
     table->capacity = options->capacity;
     table->on_reclaim = options->on_reclaim;
     table->reclaim_arg = options->reclaim_arg;
     table->waiting_bytes = options->waiting_bytes;
     table->never_waits = options->never_wait;
-    if (wanted->given != NULL) {
-        status = haft__take_workers(table, haft__workers_of(options), wanted->given);
-    }
-    status = status == HAFT_OK ? haft__slots_open(&table->slots, wanted) : status;
-    return status == HAFT_OK ? haft__start_opened(table, domain, wanted->given) : status;
-}
+    const haft_status status = haft__slots_open(&table->slots, wanted);
 
-/* The bytes that table_new(), fill_table() and open_pool() take, wherever they begin. */
-static uint64_t haft__measure_table(const haft_table_options *options, struct haft__slots_options wanted)
-{
-    struct haft__given given = haft__given_to_measure();
-    const struct haft__geometry geometry = haft__geometry_of(&wanted);
-    const uint64_t room = geometry.count - geometry.end;
-    const uint64_t budget = haft__budget_for(wanted.extra < room ? wanted.extra : room,
-                                       haft__waiting_slots(options->waiting_bytes, geometry.stride));
-    const uint64_t workers = haft__workers_of(options);
-
-    wanted.given = &given;
-    haft__given_take(&given, haft__size_with_name(sizeof(haft_table), haft__table_name_of(options)), haft__CACHE_LINE);
-    haft__given_take(&given, workers * sizeof(haft_worker), haft__CACHE_LINE);
-    haft__geometry_measure(&wanted);
-    haft__given_take(&given, haft__depot_batches(geometry.count, budget) * sizeof(struct haft__batch),
-               _Alignof(struct haft__batch));
-    haft__given_take(&given, haft__pool_directory_bytes(workers), sizeof(haft__atomic_u64));
-    return given.measured;
+    return status == HAFT_OK ? haft__start_opened(table, domain) : status;
 }
 
 static haft_status haft__open_table(haft_domain *domain, const haft_table_options *options,
                               haft_table **table)
 {
-    struct haft__given given = haft__given_of(options->memory, options->memory_size);
     struct haft__slots_options wanted;
     haft_status status = haft__table_slots_wanted(options, &wanted);
 
     if (status != HAFT_OK) {
         return status;
     }
-    if (!haft__given_suffices(&given, haft__measure_table(options, wanted))) {
-        return HAFT_NO_MEMORY;
-    }
-    wanted.given = options->memory != NULL ? &given : NULL;
     const haft_allocator heap = haft__heap_of(options->allocator);
-    haft_table *opened = haft__table_new(haft__table_name_of(options), wanted.given, &heap);
+    haft_table *opened = haft__table_new(haft__table_name_of(options), &heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -14474,32 +14413,6 @@ static haft_status haft__open_table(haft_domain *domain, const haft_table_option
         return status;
     }
     *table = opened;
-    return HAFT_OK;
-}
-
-haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
-                                       haft_footprint *footprint)
-{
-    haft_table_options known;
-    struct haft__slots_options wanted;
-    haft_status status = haft__sized_take(&known, sizeof known, options, size);
-
-    known.memory = &known; /* any: it is what is asked about */
-    status = status == HAFT_OK ? haft__table_slots_wanted(&known, &wanted) : status;
-    if (status != HAFT_OK) {
-        return status;
-    }
-    const struct haft__geometry geometry = haft__geometry_of(&wanted);
-    const uint64_t room = geometry.count - geometry.end;
-    const uint64_t bytes = haft__measure_table(&known, wanted);
-
-    if (!haft__given_is_possible(bytes)) {
-        return HAFT_NO_MEMORY;
-    }
-    *footprint = (haft_footprint){
-        .bytes = bytes,
-        .capacity = known.capacity + (room > wanted.extra ? room - wanted.extra : 0),
-    };
     return HAFT_OK;
 }
 
@@ -14860,7 +14773,7 @@ static haft_status haft__populate_workers(const haft_table *table, uint64_t *wor
     *workers = 0;
     for (haft_worker *worker = haft__roster_first(table); worker != NULL && status == HAFT_OK;
          worker = worker->next) {
-        status = table->is_given ? HAFT_OK : haft__memory_populate((char *)worker, sizeof *worker);
+        status = haft__memory_populate((char *)worker, sizeof *worker);
         (*workers)++;
     }
     return status;
@@ -15217,22 +15130,6 @@ static void haft__add_in_use(struct haft__text *text, const haft_table *table)
     }
 }
 
-/* In given memory a call asks the system for nothing: it has lacked a worker, or a thread. */
-static void haft__add_no_memory(struct haft__text *text, const haft_table *table, const haft_table_stats *stats)
-{
-    const haft_domain *domain = table->domain;
-
-    if (table->given_workers != NULL && stats->workers >= table->given_count) {
-        haft__text_add(text, "no memory: all declared workers are in use, ");
-        haft__text_add_count(text, table->given_count);
-    } else if (haft__domain_threads_are_used_up(domain)) {
-        haft__text_add(text, "no memory: all declared threads of the domain are in use, ");
-        haft__text_add_count(text, domain->given_count);
-    } else {
-        haft__explain_no_memory(text, &table->slots, stats->high_water);
-    }
-}
-
 int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
 {
     const haft_table_stats stats = haft_table_stats_get(table);
@@ -15246,7 +15143,7 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
     } else if (status == HAFT_IN_USE) {
         haft__add_in_use(&text, table);
     } else if (status == HAFT_NO_MEMORY) {
-        haft__add_no_memory(&text, table, &stats);
+        haft__explain_no_memory(&text, &table->slots, stats.high_water);
     } else {
         haft__text_add(&text, "%s", haft_status_text(status));
     }
@@ -16460,7 +16357,7 @@ static haft_status haft__take_over(haft_table *table, haft_domain *domain, haft_
     table->legacy.local = local; /* before table_start(), which chooses the suppliers by it */
     haft_status status = haft__runs_reserve(&table->slots.runs);
 
-    status = status == HAFT_OK ? haft__table_start(table, domain, NULL) : status;
+    status = status == HAFT_OK ? haft__table_start(table, domain) : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -16493,7 +16390,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     if (status != HAFT_OK) {
         return status;
     }
-    haft_table *opened = haft__table_new(local->name, NULL, &local->slots.heap);
+    haft_table *opened = haft__table_new(local->name, &local->slots.heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
@@ -16525,7 +16422,7 @@ static haft_local *haft__local_in_block_of(haft_table *table)
 {
     const uint64_t capacity = table->capacity;
     const bool wraps = table->slots.wrapped;
-    haft_local *local = haft__local_make_in(table, table->is_given, table->name);
+    haft_local *local = haft__local_make_in(table, false, table->name);
 
     local->capacity = capacity;
     local->wraps = wraps;

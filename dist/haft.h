@@ -59,34 +59,34 @@
  *   met first
  *     haft/id.h             203  the id: what names an object instead of a pointer
  *     haft/status.h         377  what haft's functions answer
- *     haft/view.h           717  resolving ids: what every table has in common
- *     haft/domain.h        1456  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1816  the handle table that all threads share, and its workers
- *     haft/counted.h       2273  the handle table for any thread: objects are held by counts
- *     haft/local.h         2618  the handle table of one thread: slots with holes, stable addresses
- *     haft/kit/packed.h    3019  the handle table of one thread that keeps its objects dense: no
+ *     haft/view.h           718  resolving ids: what every table has in common
+ *     haft/domain.h        1455  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1792  the handle table that all threads share, and its workers
+ *     haft/counted.h       2229  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2574  the handle table of one thread: slots with holes, stable addresses
+ *     haft/kit/packed.h    2988  the handle table of one thread that keeps its objects dense: no
  *                                holes
  *   then
- *     haft/scan.h          3363  visiting the live objects of a shared table
- *     haft/pin.h           3479  holding on to an object beyond a read section
- *     haft/share.h         3531  hand a local table over to all threads, and back
- *     haft/kit/side.h      3614  side tables: values of another type under the ids of a table
- *     haft/kit/snapshot.h  3857  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h          3332  visiting the live objects of a shared table
+ *     haft/pin.h           3448  holding on to an object beyond a read section
+ *     haft/share.h         3500  hand a local table over to all threads, and back
+ *     haft/kit/side.h      3583  side tables: values of another type under the ids of a table
+ *     haft/kit/snapshot.h  3826  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/memory.h        4077  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h        4046  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/threads.h       4265  threads that the program did not start, or that seldom use a
+ *     haft/threads.h       4223  threads that the program did not start, or that seldom use a
  *                                table: a worker for each thread that asks, and inserting and
  *                                freeing without one
- *     haft/diagnose.h      1064  what is wrong with an id or a table, for programs and for people
- *     haft/kit/commands.h  4730  creations and destructions recorded by jobs, carried out at the
+ *     haft/diagnose.h      1065  what is wrong with an id or a table, for programs and for people
+ *     haft/kit/commands.h  4688  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/arena.h     4465  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h         5993  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/kit/arena.h     4423  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h         5951  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/kit/export.h    6201  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/export.h    6159  statistics of all open tables in a file, for haft-top and other
  *                                programs
- *     haft/clock.h          972  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          973  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -398,7 +398,7 @@ typedef enum haft_status {
     HAFT_FULL,      /* the table's capacity is in use */
     HAFT_BUSY,      /* slots wait for a grace period or are with other workers; or a value is being
                        set */
-    HAFT_NO_MEMORY, /* the system gave no memory or address space, or given memory is used up */
+    HAFT_NO_MEMORY, /* the system, the allocator or given memory has no more; or no address space */
     HAFT_NO_THREAD, /* the system gave no thread */
     HAFT_NO_FILE,   /* the system did not take the file */
     HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */
@@ -656,6 +656,7 @@ typedef enum haft_edge {
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
     HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */
     HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
+    HAFT_EDGE_BLOCK,     /* the last use of a part of a block before its next owner's first */
     HAFT_EDGE_HOLD,      /* the uses of a counted object before its end */
     HAFT_EDGE_VALUE,     /* a slot's end before the words of its next object, if they are copied */
     HAFT_EDGE_SHARD,     /* a counted slot's last life, to the thread that takes it from a shard */
@@ -1273,7 +1274,7 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
  * alone, in place of a part of `reserved`, so that the members behind it stay where they are.
  */
 
-/* What a table needs of given memory, and how many objects it would hold in that. */
+/* What a haft_local or a haft_counted needs of given memory, and how many objects fit in that. */
 typedef struct haft_footprint {
     uint64_t bytes;       /* wherever they begin */
     uint64_t capacity;    /* the highest that needs no more, with as many slots to hold back */
@@ -1312,8 +1313,6 @@ typedef struct haft_footprint {
     haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
     void *leak_arg;                                                                                \
                                                                                                    \
-    void *memory;         /* of the program, for all that the table needs: see haft/memory.h; */   \
-    uint64_t memory_size; /* packed: no such option */                                             \
     const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */         \
                                                                                                    \
     uint64_t reserved[2] /* 0; for options that a later version gives to every table */
@@ -1532,12 +1531,6 @@ typedef struct haft_domain_options {
     void *stall_arg;
     uint64_t stall_ns;
 
-    /* The workers and the frame clock alone: memory of the program's, and how many threads there
-     * can be at once that have workers or jobs (workers clock; 0: 1): see haft/memory.h. */
-    void *memory;
-    uint64_t memory_size;
-    uint64_t threads;
-
     /* For the domain and, with the workers clock, 64 bytes a thread; copied; NULL: malloc. */
     const struct haft_allocator *allocator;
 } haft_domain_options;
@@ -1554,8 +1547,7 @@ typedef struct haft_domain_stats {
  * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
  *             HAFT_UNKNOWN_OPTION                set, but this library has no such option
  *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
- *             HAFT_BAD_CLOCK                     also `memory` with a foreign clock's
- *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system; `memory` is too small
+ *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system
  * Threads   any; it need not be registered.
  * Ordering  none: hand the pointer over as any other.
  * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
@@ -1565,22 +1557,6 @@ haft_status haft_domain_open_sized(const haft_domain_options *options, size_t si
 HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haft_domain **domain)
 {
     return haft_domain_open_sized(options, sizeof *options, domain);
-}
-
-/*
- * haft_domain_footprint, haft_domain_footprint_sized - what a domain with these options needs, to
- * be given as `memory` and `memory_size`; its capacity is threads.
- *
- * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_domain_open() says of
- *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
- *           have 32 bits.
- */
-haft_status haft_domain_footprint_sized(const haft_domain_options *options, size_t size,
-                                        haft_footprint *footprint);
-HAFT_INLINE haft_status haft_domain_footprint(const haft_domain_options *options,
-                                              haft_footprint *footprint)
-{
-    return haft_domain_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*
@@ -1758,7 +1734,7 @@ void haft_section_end(haft_domain *domain);
  * Ordering  outermost end: release towards grace periods.
  * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
  *           Workers clock, the first job of a thread without workers: malloc.  Where the system
- *           refuses, or given memory has no room for the thread, the thread opens no first worker
+ *           refuses, the thread opens no first worker
  *           on a domain (HAFT_NO_MEMORY) until the job ends; so it can resolve nothing, and the job
  *           keeps haft_domain_wait() and haft_domain_close() from nothing.
  * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin()
@@ -1834,7 +1810,7 @@ void haft_thread_online(haft_domain *domain);
  *
  * Contents:
  *
- *   the table      haft_table_options, on_reclaim; haft_table_open, _footprint, _close
+ *   the table      haft_table_options, on_reclaim; haft_table_open, _close
  *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
  *                  haft_table_stats_get
  *   workers        haft_worker_open, _close, _quiescent, _flush
@@ -1894,11 +1870,6 @@ typedef struct haft_table_options {
     haft_reclaim *on_reclaim; /* NULL: none */
     void *reclaim_arg;
 
-    /* With `memory`: how many workers there can be at once, borrowed ones among them (0: 1), and
-     * slots beyond the capacity for them to hold back: see haft/memory.h. */
-    uint64_t workers;
-    uint64_t hold_back;
-
     /* The most memory that freed objects may keep while they wait for a grace period or a pin; at
      * least one slot.  0: 64 MiB, for quiescent points and batches alone.  See below. */
     uint64_t waiting_bytes;
@@ -1943,7 +1914,7 @@ typedef struct haft_table_stats {
  *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
  *             HAFT_BAD_WAITING_BYTES
  *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
+ *             HAFT_NO_MEMORY   no address space or memory
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
@@ -1953,21 +1924,6 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
                                         haft_table **table)
 {
     return haft_table_open_sized(domain, options, sizeof *options, table);
-}
-
-/*
- * haft_table_footprint, haft_table_footprint_sized - as haft_local_footprint(), of a table.
- *
- * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_table_open() says of
- *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
- *           have 32 bits.
- */
-haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
-                                       haft_footprint *footprint);
-HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
-                                             haft_footprint *footprint)
-{
-    return haft_table_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*
@@ -2672,6 +2628,8 @@ typedef struct haft_local_options {
     bool will_share;   /* room for what workers hold back, for the time it is shared; see below */
     haft_local_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
+    void *memory; /* of the program, for all that the table needs: see haft_local_footprint() */
+    uint64_t memory_size;
 } haft_local_options;
 
 /*
@@ -2726,8 +2684,19 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
 
 /*
  * haft_local_footprint, haft_local_footprint_sized - what a table with these options needs, to be
- * given as `memory` and `memory_size`: see haft/memory.h.  Those two and `huge_pages` change
- * nothing here.
+ * given as `memory` and `memory_size`; those two and `huge_pages` change nothing here.
+ *
+ *   static char memory[40000];
+ *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
+ *                                         .memory_size = sizeof memory}, &local);
+ *
+ * With memory of the program's the table lies there entirely, its name and its allocation sites
+ * included.  Opening clears the memory; closing leaves it to the program, as any bytes.  Between
+ * the two nothing is allocated or mapped, and whatever id comes in, only the memory is read and
+ * written.  Trim releases nothing.  Less memory than the footprint, wherever it begins, is
+ * HAFT_NO_MEMORY, and is not touched.  These do allocate: haft_share(), whose table keeps the slots
+ * where they are until it is closed; sides, histories, clones, loading, and saving with `convert`;
+ * and the report of leaks at closing, which does without where it gets no memory.
  *
  * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
  *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
@@ -3467,7 +3436,7 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  *           are one scan, which starts here.  They have equally many of these slots, live or not,
  *           except for rounding.  Two ranges meet where a slot and a page begin together, if a part
  *           has eight such places or more; otherwise where a slot and a cache line begin together.
- *           Tables without pages (up to 8 KiB of slots; given memory) are always divided at cache
+ *           Tables without pages (up to 8 KiB of slots; or in a block) are always divided at cache
  *           lines.  (For object alignments above 8 all slots begin alignment - 8 bytes further on.)
  *           Where there are more parts than lines, those left over are empty.
  * Ordering  none: what the caller knows to be inserted is in some range.
@@ -3559,6 +3528,7 @@ typedef struct haft_share_options {
  * from beyond it: open the local table with `will_share`, or there is little or no room for that,
  * and workers work slot by slot (haft/local.h).  Free slots are reused in no promised order,
  * whatever `reuse` and `min_free` were.
+ * A table with `memory` keeps its slots there until it is closed; all else is its allocator's.
  * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
  * is a local table again: see haft/memory.h.  haft_table_close() ends the table as
  * haft_local_close() would, on_destroy included.
@@ -3589,8 +3559,7 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
  * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
  * local table.  That takes no memory: one of haft_share() gets its former struct back; any other is
- * made in the block of `table`, so that `memory` of haft_table_options stays in use until
- * haft_local_close().
+ * made in the block of `table`.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;
@@ -4128,6 +4097,26 @@ typedef struct haft_allocator {
 haft_allocator haft_allocator_malloc(void);
 
 /*
+ * haft_allocator_block - an allocator over `size` bytes of the program's at `memory`: a static
+ * array, pages from hugetlbfs, a console's heap.  Tables and domains that have it as their
+ * `allocator` lie in the block with all of their arrays, of any size.
+ *
+ *   static char memory[1 << 20];
+ *   const haft_allocator block = haft_allocator_block(memory, sizeof memory);
+ *   haft_table_open(domain, &(haft_table_options){.capacity = 1000, .allocator = &block}, &table);
+ *
+ * It moves one pointer up.  What is freed last is free again at once, all else when all parts are
+ * freed: for what is opened, used for long, and closed together.  The block must last until then;
+ * nothing is to be closed.  Up to 32 bytes are the allocator's own, and parts are multiples of 16
+ * bytes: at most 2^24 parts, in the first 2^40 bytes.
+ *
+ * Threads   one, and its functions any: for workers that threads open at once.
+ * Progress  wait-free; its functions lock-free.
+ * Cost      O(1); resize copies.
+ */
+haft_allocator haft_allocator_block(void *memory, size_t size);
+
+/*
  * haft_reserve_capacity - have memory for `count` more slots now, as haft_local_reserve_capacity()
  * for a local table: before deadlines begin, and with all workers open.
  *
@@ -4185,38 +4174,6 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 haft_status haft_trim(haft_table *table, uint64_t *released);
 
 /*
- * Memory of the program's own: a static array, pages from hugetlbfs, a console's heap.  With
- * `memory` and `memory_size` in its options a haft_local, a haft_table or a haft_domain lies there
- * entirely, its name, its allocation sites and its declared workers or threads included.  Opening
- * clears the memory; closing leaves it to the program, as any bytes.  Between the two nothing is
- * allocated or mapped, and whatever id comes in, only the memory is read and written.
- *
- *   static char memory[40000];
- *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
- *                                         .memory_size = sizeof memory}, &local);
- *
- * haft_local_footprint(), haft_table_footprint() and haft_domain_footprint() say how much is
- * needed, wherever the memory begins, and the highest capacity that needs no more: slots are a
- * power of two.  Less than that is HAFT_NO_MEMORY, and is not touched.
- *
- *   workers    of a table, as declared, and threads of a domain: more are HAFT_NO_MEMORY, closed
- *              ones are opened again.  At most 2^20 workers, of some 164 KiB each.  Calls without a
- *              worker and trim borrow one of them, and are refused while all are open.
- *              So does closing, unless the calling thread has an implicit worker: then close
- *              one of another thread by hand first
- *   hold_back  slots for workers to hold back.  Set it: 32 * 127 is enough for full batches, at 4.5
- *              bytes for each slot of the table.  With 0, the default, each batch is one slot,
- *              which takes 576 bytes more for each slot, and each call is a shared operation
- *   clocks     workers and frame alone
- *   trim       releases nothing
- *
- * These do allocate: haft_worker_current(), haft_share(), sides, histories, clones, loading, and
- * saving with `convert` (haft/kit/side.h, haft/kit/snapshot.h), command sets and their recorders
- * (haft/kit/commands.h), exports, the report of leaks at closing (for the C library's sort), and
- * debug builds at closing, for the census; the last two do without where they get no memory.
- */
-
-/*
  * An allocator of the program's own serves a haft_local, a haft_packed, a haft_table, a haft_domain
  * or a haft_history that has it in its options, and all that is opened for these: clones, sides,
  * workers, and memory that loading and saving need until they return.  The struct is copied, and
@@ -4224,11 +4181,12 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * allocator.  Its `resize` is not called, and may be NULL. If it refuses a block, the answer is
  * HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 8 KiB and a table's allocation sites are in pages of the system, which are
- * reserved at once and used as they are needed: the option `memory` is for programs that may not
- * have these.  With both options, `memory` holds the table, and the allocator
- * serves what is opened for it.  Entries of haft_worker_current(), the report of leaks, the census
- * of debug builds and exports use malloc.
+ * Arrays of more than 8 KiB are in pages of the system, which are reserved at once and used as they
+ * are needed.  With haft_allocator_block() they lie in the block, cleared when they are opened:
+ * nothing is mapped, trim releases nothing, and whatever id comes in, only the block is read and
+ * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones,
+ * and each worker brings those that it needs.  Entries of haft_worker_current(), the report of
+ * leaks, the census of debug builds and exports use malloc.
  *
  * Its functions run on each thread that opens, closes or borrows a worker, so for a haft_table they
  * must take any threads at once.  They may not use the tables and domains that they serve.
@@ -4248,7 +4206,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  *                             mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) instead: pages are
  *                             locked as they are touched, and haft_reserve_capacity() touches those
  *                             that deadlines need.  Elsewhere open the tables before, and lock the
- *                             pages in use by mlock(), or give the tables their memory (`memory`)
+ *                             pages in use by mlock(), or have the tables in a block
  *   Windows                   all of a reservation is commit charge
  */
 
