@@ -121,7 +121,7 @@ static void fill_in_ids(haft_counted *table, const struct plan *plan)
     table->index_mask = table->format.index_mask;
     table->generation_mask = (uint32_t)haft_field_max(layout.generation_bits);
     table->match_mask = (uint64_t)table->generation_mask << 2 | 3;
-    table->tag_above = plan->common.tag << layout.generation_bits << 2;
+    table->less_tag = 0 - (plan->common.tag << layout.generation_bits << 2);
     table->first_life = (uint32_t)first;
 }
 
@@ -131,7 +131,8 @@ static void fill_in_counted(haft_counted *table, const struct plan *plan,
     fill_in_ids(table, plan);
     table->stride = plan->stride;
     table->slot_count = plan->slots;
-    table->copied_count = options->copies ? plan->slots : 0;
+    table->one_word_count =
+        options->copies && options->object_size == sizeof(uint64_t) ? plan->slots : 0;
     table->base =
         (uintptr_t)table->memory.base + (uintptr_t)(plan->first - HAFT_FIRST_INDEX * plan->stride);
     table->wraps = options->wrap;

@@ -2,7 +2,8 @@
  * Holding counted objects: acquire, again, release, and copies.
  *
  * Edges in this file.
- *   PUBLISH  haft_counted_publish (release) -> haft_counted_acquire, haft_counted_copy (acquire)
+ *   PUBLISH  haft_counted_publish (release) -> haft_counted_acquire, haft_counted_copy, copy_words
+ *            (acquire)
  *            object before word
  *   HOLD     haft_counted_release (release) -> haft_counted_release, haft_counted_free (acquire)
  *            all uses by holders before the object's end; between them lie only read-modify-writes
@@ -118,14 +119,23 @@ static inline bool is_unchanged(uint64_t before, uint64_t after)
     return (before ^ after) >> COUNTED_LOW_BITS == 0;
 }
 
-/* The object behind the word, which was `before`: any number of words. */
-NOINLINE static bool copy_words(const haft_counted *table, const atomic_u64 *at, uint64_t before,
-                                void *object);
-static bool copy_words(const haft_counted *table, const atomic_u64 *at, uint64_t before,
-                       void *object)
+/* Any number of words: apart, so that one word's way stays short. */
+static bool copy_words(const haft_counted *table, haft_id id, void *object)
+    __attribute__((noinline));
+static bool copy_words(const haft_counted *table, haft_id id, void *object)
 {
+    const atomic_u64 *at = table->copies ? counted_find(table, id) : NULL;
     uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
 
+    if (at == NULL) {
+        return false;
+    }
+    /* Weakened, the object's words could be read from before its publication. */
+    const uint64_t before = load_acquire(PUBLISH, at);
+
+    if (!counted_fits(table, before, id, COUNTED_LIVE)) {
+        return false;
+    }
     values_read(table, at + 1, words);
     if (!is_unchanged(before, load_relaxed(RETRY, at))) {
         return false;
@@ -139,18 +149,15 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
     const uint64_t index = counted_index(table, id);
 
     assert(table->copies && "a table that copies are made of is opened with `copies`");
-    if (index - HAFT_FIRST_INDEX >= table->copied_count) {
-        return false;
+    if (index - HAFT_FIRST_INDEX >= table->one_word_count) {
+        return copy_words(table, id, object);
     }
     const atomic_u64 *at = counted_at(table, index);
-    /* Weakened, the object's words could be read from before its publication. */
+    /* Weakened, the object's word could be read from before its publication. */
     const uint64_t before = load_acquire(PUBLISH, at);
 
     if (!counted_fits(table, before, id, COUNTED_LIVE)) {
         return false;
-    }
-    if (table->object_size != sizeof(uint64_t)) {
-        return copy_words(table, at, before, object);
     }
     const uint64_t value = values_read_one(at + 1);
 

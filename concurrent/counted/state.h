@@ -36,9 +36,9 @@ struct haft_counted {
     uint64_t stride;
     uint64_t index_mask;
     uint64_t slot_count;
-    uint64_t copied_count; /* as slot_count in a table with copies, else 0 */
-    uint64_t tag_above;    /* the tag, above generation and state */
-    uint64_t match_mask;   /* generation and state, in a word that was shifted down to the state */
+    uint64_t one_word_count; /* as slot_count if copies are of one word, else 0 */
+    uint64_t less_tag;       /* to be added to an id above a state: it takes the tag away */
+    uint64_t match_mask; /* generation and state, in a word that was shifted down to the state */
     uint8_t index_bits;
     bool wraps;
     bool copies;
@@ -97,22 +97,22 @@ static inline atomic_u64 *counted_find(const haft_counted *table, haft_id id)
     return index - HAFT_FIRST_INDEX < table->slot_count ? counted_at(table, index) : NULL;
 }
 
-/* Whether `word` is LIVE or ENDED, with the generation of `id`: their state has the high bit. */
-static inline bool counted_is_of(const haft_counted *table, uint64_t word, haft_id id)
-{
-    const uint64_t wanted = (id.bits >> table->index_bits << 2) ^ (table->tag_above | COUNTED_LIVE);
-    const uint64_t either = COUNTED_LIVE ^ COUNTED_ENDED;
-
-    return (word >> COUNTED_LOW_BITS & table->match_mask & ~either) == wanted;
-}
-
 /* Whether `word` has that state, and the generation of `id`, which has the table's tag. */
 static inline bool counted_fits(const haft_counted *table, uint64_t word, haft_id id,
                                 enum counted_state state)
 {
-    const uint64_t wanted = (id.bits >> table->index_bits << 2) ^ (table->tag_above | state);
+    const uint64_t wanted = (id.bits >> table->index_bits << 2) + table->less_tag + state;
 
     return (word >> COUNTED_LOW_BITS & table->match_mask) == wanted;
+}
+
+/* Whether `word` is LIVE or ENDED, with the generation of `id`: their state has the high bit. */
+static inline bool counted_is_of(const haft_counted *table, uint64_t word, haft_id id)
+{
+    const uint64_t wanted = (id.bits >> table->index_bits << 2) + table->less_tag + COUNTED_LIVE;
+    const uint64_t either = COUNTED_LIVE ^ COUNTED_ENDED;
+
+    return (word >> COUNTED_LOW_BITS & table->match_mask & ~either) == wanted;
 }
 
 /* The id of slot `index` in that life. */
