@@ -6108,9 +6108,9 @@ struct haft_counted {
     uint64_t stride;
     uint64_t index_mask;
     uint64_t slot_count;
-    uint64_t copied_count; /* as slot_count in a table with copies, else 0 */
-    uint64_t tag_above;    /* the tag, above generation and state */
-    uint64_t match_mask;   /* generation and state, in a word that was shifted down to the state */
+    uint64_t one_word_count; /* as slot_count if copies are of one word, else 0 */
+    uint64_t less_tag;       /* to be added to an id above a state: it takes the tag away */
+    uint64_t match_mask; /* generation and state, in a word that was shifted down to the state */
     uint8_t index_bits;
     bool wraps;
     bool copies;
@@ -6169,22 +6169,22 @@ static inline haft__atomic_u64 *haft__counted_find(const haft_counted *table, ha
     return index - HAFT_FIRST_INDEX < table->slot_count ? haft__counted_at(table, index) : NULL;
 }
 
-/* Whether `word` is LIVE or ENDED, with the generation of `id`: their state has the high bit. */
-static inline bool haft__counted_is_of(const haft_counted *table, uint64_t word, haft_id id)
-{
-    const uint64_t wanted = (id.bits >> table->index_bits << 2) ^ (table->tag_above | haft__COUNTED_LIVE);
-    const uint64_t either = haft__COUNTED_LIVE ^ haft__COUNTED_ENDED;
-
-    return (word >> haft__COUNTED_LOW_BITS & table->match_mask & ~either) == wanted;
-}
-
 /* Whether `word` has that state, and the generation of `id`, which has the table's tag. */
 static inline bool haft__counted_fits(const haft_counted *table, uint64_t word, haft_id id,
                                 enum haft__counted_state state)
 {
-    const uint64_t wanted = (id.bits >> table->index_bits << 2) ^ (table->tag_above | state);
+    const uint64_t wanted = (id.bits >> table->index_bits << 2) + table->less_tag + state;
 
     return (word >> haft__COUNTED_LOW_BITS & table->match_mask) == wanted;
+}
+
+/* Whether `word` is LIVE or ENDED, with the generation of `id`: their state has the high bit. */
+static inline bool haft__counted_is_of(const haft_counted *table, uint64_t word, haft_id id)
+{
+    const uint64_t wanted = (id.bits >> table->index_bits << 2) + table->less_tag + haft__COUNTED_LIVE;
+    const uint64_t either = haft__COUNTED_LIVE ^ haft__COUNTED_ENDED;
+
+    return (word >> haft__COUNTED_LOW_BITS & table->match_mask & ~either) == wanted;
 }
 
 /* The id of slot `index` in that life. */
@@ -6505,7 +6505,7 @@ static void haft__fill_in_ids(haft_counted *table, const struct haft__plan *plan
     table->index_mask = table->format.index_mask;
     table->generation_mask = (uint32_t)haft_field_max(layout.generation_bits);
     table->match_mask = (uint64_t)table->generation_mask << 2 | 3;
-    table->tag_above = plan->common.tag << layout.generation_bits << 2;
+    table->less_tag = 0 - (plan->common.tag << layout.generation_bits << 2);
     table->first_life = (uint32_t)first;
 }
 
@@ -6515,7 +6515,8 @@ static void haft__fill_in_counted(haft_counted *table, const struct haft__plan *
     haft__fill_in_ids(table, plan);
     table->stride = plan->stride;
     table->slot_count = plan->slots;
-    table->copied_count = options->copies ? plan->slots : 0;
+    table->one_word_count =
+        options->copies && options->object_size == sizeof(uint64_t) ? plan->slots : 0;
     table->base =
         (uintptr_t)table->memory.base + (uintptr_t)(plan->first - HAFT_FIRST_INDEX * plan->stride);
     table->wraps = options->wrap;
@@ -7141,7 +7142,8 @@ HAFT_INTERNAL void haft__free_slots_close(haft_counted *table)
  * Holding counted objects: acquire, again, release, and copies.
  *
  * Edges in this file.
- *   PUBLISH  haft_counted_publish (release) -> haft_counted_acquire, haft_counted_copy (acquire)
+ *   PUBLISH  haft_counted_publish (release) -> haft_counted_acquire, haft_counted_copy, copy_words
+ *            (acquire)
  *            object before word
  *   HOLD     haft_counted_release (release) -> haft_counted_release, haft_counted_free (acquire)
  *            all uses by holders before the object's end; between them lie only read-modify-writes
@@ -7252,14 +7254,23 @@ static inline bool haft__is_unchanged(uint64_t before, uint64_t after)
     return (before ^ after) >> haft__COUNTED_LOW_BITS == 0;
 }
 
-/* The object behind the word, which was `before`: any number of words. */
-haft__NOINLINE static bool haft__copy_words(const haft_counted *table, const haft__atomic_u64 *at, uint64_t before,
-                                void *haft__object);
-static bool haft__copy_words(const haft_counted *table, const haft__atomic_u64 *at, uint64_t before,
-                       void *haft__object)
+/* Any number of words: apart, so that one word's way stays short. */
+static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__object)
+    __attribute__((noinline));
+static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__object)
 {
+    const haft__atomic_u64 *at = table->copies ? haft__counted_find(table, id) : NULL;
     uint64_t words[haft__VALUES_MOST_BYTES / sizeof(uint64_t)];
 
+    if (at == NULL) {
+        return false;
+    }
+    /* Weakened, the object's words could be read from before its publication. */
+    const uint64_t before = haft__load_acquire(PUBLISH, at);
+
+    if (!haft__counted_fits(table, before, id, haft__COUNTED_LIVE)) {
+        return false;
+    }
     haft__values_read(table, at + 1, words);
     if (!haft__is_unchanged(before, haft__load_relaxed(RETRY, at))) {
         return false;
@@ -7273,18 +7284,15 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *haft__object
     const uint64_t index = haft__counted_index(table, id);
 
     assert(table->copies && "a table that copies are made of is opened with `copies`");
-    if (index - HAFT_FIRST_INDEX >= table->copied_count) {
-        return false;
+    if (index - HAFT_FIRST_INDEX >= table->one_word_count) {
+        return haft__copy_words(table, id, haft__object);
     }
     const haft__atomic_u64 *at = haft__counted_at(table, index);
-    /* Weakened, the object's words could be read from before its publication. */
+    /* Weakened, the object's word could be read from before its publication. */
     const uint64_t before = haft__load_acquire(PUBLISH, at);
 
     if (!haft__counted_fits(table, before, id, haft__COUNTED_LIVE)) {
         return false;
-    }
-    if (table->object_size != sizeof(uint64_t)) {
-        return haft__copy_words(table, at, before, haft__object);
     }
     const uint64_t value = haft__values_read_one(at + 1);
 
