@@ -69,6 +69,7 @@ static void reset_worker(haft_worker *worker)
     store_relaxed(OWN, &worker->ready.head, load_relaxed(OWN, &worker->ready.tail));
     forget_callback(worker->table, load_relaxed(OWN, &worker->in_hand));
     store_relaxed(OWN, &worker->in_hand, 0);
+    store_relaxed(OWN, &worker->transit, 0);
 }
 
 /* Each worker holds nothing, and nothing of the budget if its thread is gone. */

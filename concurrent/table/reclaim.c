@@ -45,8 +45,7 @@ static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint6
 
     store_relaxed(OWN, &worker->in_hand, id.bits); /* until the word says the same */
     callback_begin();
-    /* NULL tells a callback that the table closes: it need not insert further objects. */
-    table->on_reclaim(slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
+    table->on_reclaim(slots_object(at), id, worker, table->reclaim_arg);
     callback_end();
 }
 
