@@ -269,18 +269,3 @@ uint64_t pool_unused(const struct pool *pool)
     }
     return count;
 }
-
-void pool_reset(struct pool *pool)
-{
-    const uint64_t segments = load_relaxed(OWN, &pool->segments);
-
-    for (uint64_t i = 0; i < segments; i++) {
-        struct segment *segment = segment_at(pool, i);
-
-        if (segment != NULL) {
-            store_relaxed(OWN, &segment->used, 0);
-        }
-    }
-    store_relaxed(OWN, &pool->table_used, 0);
-    store_relaxed(OWN, &pool->top, NUMBER_NONE);
-}

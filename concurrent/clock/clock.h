@@ -19,13 +19,13 @@ struct clock {
     bool is_foreign; /* its read sections are those of a foreign clock */
 
     haft_status (*start)(haft_domain *domain);
-    void (*stop)(haft_domain *domain);
+
+    /* Release what start() has taken: with `is_forked` the memory alone, since the clock's thread,
+     * its locks and their waiters are the parent's. */
+    void (*stop)(haft_domain *domain, bool is_forked);
 
     /* After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold. */
     void (*requested)(haft_domain *domain, uint64_t ticket);
-
-    /* Slots were handed over.  Lock-free: a clock that sleeps is woken. */
-    void (*handed)(haft_domain *domain);
 
     /* A worker runs short of slots.  Lock-free. */
     void (*hurry)(haft_domain *domain);
@@ -77,12 +77,6 @@ struct clock {
 
     /* Add to a line of text what holds the grace period up, and what to do about it. */
     void (*advise)(const haft_domain *domain, const haft_stall *stall, struct text *text);
-
-    /*
-     * In the child of a fork: forget the threads that are gone.  Returns the clock to go on with;
-     * NULL: none, and the domain cannot wait.
-     */
-    const struct clock *(*after_fork)(haft_domain *domain);
 };
 
 /* workers_clock in clock_workers.c and so on: haft/domain.h says what each is. */

@@ -15,5 +15,4 @@ const struct clock caller_clock = {
     .settle = foreign_clock_settle,
     .in_section = foreign_clock_in_section,
     .advise = foreign_clock_advise,
-    .after_fork = foreign_clock_after_fork,
 };

@@ -63,8 +63,11 @@ haft_status foreign_clock_start(haft_domain *domain)
     return HAFT_OK;
 }
 
-void foreign_clock_stop(haft_domain *domain)
+void foreign_clock_stop(haft_domain *domain, bool is_forked)
 {
+    if (is_forked) {
+        return;
+    }
     os_condition_close(&domain->driver.finished);
     os_mutex_close(&domain->driver.lock);
 }
@@ -223,32 +226,6 @@ void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_
     (void)member;
     (void)backlog;
     foreign_quiescent(&domain->foreign);
-}
-
-/* Its jobs end with the frame clock. */
-static const struct clock *leave_foreign(haft_domain *domain)
-{
-    struct standing *standing = find_standing(domain->foreign.ctx);
-
-    if (standing != NULL) {
-        *standing = (struct standing){0, 0};
-    }
-    domain->foreign = (haft_foreign_clock){.ctx = NULL};
-    return &frame_clock;
-}
-
-/* The lock and the condition begin anew: threads that are gone may have had them. */
-const struct clock *foreign_clock_after_fork(haft_domain *domain)
-{
-    if (domain->foreign.after_fork == NULL) {
-        return NULL;
-    }
-    if (!domain->foreign.after_fork(domain->foreign.ctx)) {
-        return leave_foreign(domain);
-    }
-    foreign_clock_start(domain);
-    domain->driver.is_driving = false;
-    return &caller_clock;
 }
 
 /* Whatever jobs have begun; a clock without online() has nothing to go offline from. */

@@ -8,7 +8,7 @@
 #include "concurrent/clock/clock.h"
 
 haft_status foreign_clock_start(haft_domain *domain); /* HAFT_OK */
-void foreign_clock_stop(haft_domain *domain);
+void foreign_clock_stop(haft_domain *domain, bool is_forked);
 bool foreign_clock_pause(haft_domain *domain);
 void foreign_clock_resume(haft_domain *domain, bool held);
 haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket);
@@ -19,6 +19,5 @@ struct standing *foreign_clock_standing(haft_domain *domain, bool wanted);
 void foreign_clock_settle(haft_domain *domain, struct standing *standing, int32_t before);
 bool foreign_clock_in_section(const haft_domain *domain);
 void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
-const struct clock *foreign_clock_after_fork(haft_domain *domain);
 
 #endif /* HAFT_CONCURRENT_CLOCK_FOREIGN_H */

@@ -16,11 +16,6 @@ static haft_status frame_wait_for(haft_domain *domain, uint64_t ticket)
     return HAFT_BUSY; /* the tick that would end the wait may be the caller's own */
 }
 
-static const struct clock *frame_after_fork(haft_domain *domain)
-{
-    return domain->clock; /* it waits for no thread */
-}
-
 /* In the child of a fork, sections of threads that are gone stay counted. */
 static inline bool no_section_is_open(const haft_domain *domain)
 {
@@ -45,5 +40,4 @@ const struct clock frame_clock = {
     .name = "frame",
     .is_foreign = false,
     .wait_for = frame_wait_for,
-    .after_fork = frame_after_fork,
 };

@@ -2,8 +2,8 @@
  * The thread clock: a background thread that drives grace periods when enough are requested.
  *
  * It sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one ticket in
- * TICKETS_PER_WAKE posts, each shortage, and each hand-over of a table with on_reclaim or pins.
- * Fewer tickets than that may wait for long: no thread is short of their slots.
+ * TICKETS_PER_WAKE posts, and each shortage.  Fewer tickets than that may wait for long: no thread
+ * is short of their slots.
  *
  * Edges in this file.
  *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
@@ -45,15 +45,18 @@ static haft_status thread_start(haft_domain *domain)
     }
     foreign_clock_start(domain);
     if (!os_thread_start(&domain->thread.thread, drive_until_stopped, domain)) {
-        foreign_clock_stop(domain);
+        foreign_clock_stop(domain, false);
         os_semaphore_close(&domain->thread.wake);
         return HAFT_NO_THREAD;
     }
     return HAFT_OK;
 }
 
-static void thread_stop(haft_domain *domain)
+static void thread_stop(haft_domain *domain, bool is_forked)
 {
+    if (is_forked) {
+        return;
+    }
     /* The thread's last grace period may wait for this one. */
     const bool held = foreign_clock_pause(domain);
 
@@ -61,7 +64,7 @@ static void thread_stop(haft_domain *domain)
     os_semaphore_post(&domain->thread.wake);
     os_thread_join(&domain->thread.thread);
     os_semaphore_close(&domain->thread.wake);
-    foreign_clock_stop(domain);
+    foreign_clock_stop(domain, false);
     foreign_clock_resume(domain, held);
 }
 
@@ -85,7 +88,6 @@ const struct clock thread_clock = {
     .start = thread_start,
     .stop = thread_stop,
     .requested = requested,
-    .handed = hurry,
     .hurry = hurry,
     .wait_for = foreign_clock_wait_for,
     .quiescent = foreign_clock_quiescent,
@@ -95,5 +97,4 @@ const struct clock thread_clock = {
     .settle = foreign_clock_settle,
     .in_section = foreign_clock_in_section,
     .advise = foreign_clock_advise,
-    .after_fork = foreign_clock_after_fork,
 };

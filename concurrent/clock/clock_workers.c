@@ -27,7 +27,7 @@
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
  *   ADOPT   release_if_unused (release) -> make_own (acquire)   the last state of a member, to
  *           its next thread
- *   OWN     a thread's own member, or one that no other thread can find: new, or in a fork's child
+ *   OWN     a thread's own member, or one that no other thread can find: new
  *   HINT    which thread is blamed for a stall; whether any is online, for an assertion
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -169,8 +169,9 @@ static haft_status workers_start(haft_domain *domain)
     return HAFT_OK;
 }
 
-static void workers_stop(haft_domain *domain)
+static void workers_stop(haft_domain *domain, bool is_forked)
 {
+    (void)is_forked;
     for (struct member *member = first_member(domain), *next; member != NULL; member = next) {
         next = member->next;
         heap_give(&domain->heap, member, CACHE_LINE);
@@ -422,23 +423,6 @@ static void advise(const haft_domain *domain, const haft_stall *stall, struct te
     }
 }
 
-/* Release members whose threads are gone to the next threads; the one left has a new number. */
-static const struct clock *workers_after_fork(haft_domain *domain)
-{
-    for (struct member *member = first_member(domain); member != NULL; member = member->next) {
-        if (load_relaxed(OWN, &member->thread) != thread_number()) {
-            member->workers = 0;
-            member->standing = (struct standing){0, 0};
-            store_relaxed(OWN, &member->announced, ANNOUNCED_AWAY);
-            store_relaxed(HINT, &member->worker, 0);
-            store_relaxed(OWN, &member->thread, 0);
-        } else {
-            store_relaxed(HINT, &member->number, thread_system_number());
-        }
-    }
-    return domain->clock;
-}
-
 const struct clock workers_clock = {
     .name = "workers",
     .is_foreign = false,
@@ -458,5 +442,4 @@ const struct clock workers_clock = {
     .may_read = may_read,
     .blame = blame,
     .advise = advise,
-    .after_fork = workers_after_fork,
 };

@@ -4,8 +4,7 @@
  * Edges in this file.
  *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
  *            no other thread uses the domain
- *   OWN      in the child of a fork, which has one thread
- */
+  */
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/clock.h"
@@ -72,7 +71,6 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
         heap_give(&heap, opened, sizeof *opened);
         return status;
     }
-    registry_add_domain(opened);
     *domain = opened;
     return HAFT_OK;
 }
@@ -93,9 +91,6 @@ haft_status domain_check_process(const haft_domain *domain)
 
 haft_status haft_domain_close(haft_domain *domain)
 {
-    if (domain_check_process(domain) != HAFT_OK) {
-        return HAFT_FORKED;
-    }
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
@@ -107,20 +102,15 @@ haft_status haft_domain_close(haft_domain *domain)
     if (status != HAFT_OK) {
         return status;
     }
-    assert(sections_open(domain) == 0 && "sections end before their domain is closed");
-    registry_remove_domain(domain);
+    const bool is_parents = domain_check_process(domain) != HAFT_OK;
+
+    assert((is_parents || sections_open(domain) == 0) &&
+           "sections end before their domain is closed");
     if (domain->clock->stop != NULL) {
-        domain->clock->stop(domain);
+        domain->clock->stop(domain, is_parents);
     }
     heap_give(&domain->heap, domain, sizeof *domain);
     return HAFT_OK;
-}
-
-void domain_handed(haft_domain *domain)
-{
-    if (domain->clock->handed != NULL) {
-        domain->clock->handed(domain);
-    }
 }
 
 void domain_hurry(haft_domain *domain)
@@ -160,19 +150,6 @@ void domain_blame(const haft_domain *domain, haft_stall *stall)
     if (domain->clock->blame != NULL) {
         domain->clock->blame(domain, stall);
     }
-}
-
-void domain_after_fork(haft_domain *domain)
-{
-    const struct clock *next = domain->clock->after_fork(domain);
-
-    if (next == NULL) {
-        return; /* calls that wait or close return HAFT_FORKED */
-    }
-    domain->clock = next;
-    domain->process = registry_process();
-    store_relaxed(OWN, &domain->sections, 0);
-    measure_open(&domain->measure);
 }
 
 haft_status domain_wait_for(haft_domain *domain, uint64_t ticket)

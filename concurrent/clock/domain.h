@@ -10,9 +10,6 @@
 /* Tell the clock that slots are wanted.  Lock-free. */
 void domain_hurry(haft_domain *domain);
 
-/* Tell the clock that slots were handed over.  Lock-free. */
-void domain_handed(haft_domain *domain);
-
 /*
  * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
  * struct clock.
@@ -24,7 +21,7 @@ bool domain_may_leave(const haft_domain *domain, const struct member *member);
 /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
 void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 
-/* HAFT_OK; HAFT_FORKED in a child that has not taken the domain over: it may not wait. */
+/* HAFT_OK; HAFT_FORKED in the child of a fork, if the domain is its parent's: it may not wait. */
 haft_status domain_check_process(const haft_domain *domain);
 
 /*
@@ -51,8 +48,5 @@ bool domain_may_read(const haft_domain *domain);
 
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 void domain_blame(const haft_domain *domain, haft_stall *stall);
-
-/* In the child of a fork: go on as its only thread. */
-void domain_after_fork(haft_domain *domain);
 
 #endif /* HAFT_CONCURRENT_DOMAIN_H */

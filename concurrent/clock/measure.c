@@ -26,7 +26,7 @@ uint64_t stall_limit(uint64_t stall_ns)
 void measure_open(struct measure *measure)
 {
     os_mutex_open(&measure->lock);
-    store_relaxed(HINT, &measure->reported, 0); /* of the parent, after a fork */
+    store_relaxed(HINT, &measure->reported, 0);
     store_relaxed(HINT, &measure->ticket, 0);
 }
 

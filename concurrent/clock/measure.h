@@ -23,10 +23,7 @@ struct measure {
 /* The option with its default, and short enough to be added to the time. */
 uint64_t stall_limit(uint64_t stall_ns);
 
-/*
- * Ready for its first grace period; also in the child of a fork, where a thread that is gone may
- * have the lock.  For its sake the lock is never destroyed: it has nothing to free.
- */
+/* Ready for its first grace period.  The lock is never destroyed: it has nothing to free. */
 void measure_open(struct measure *measure);
 
 /*

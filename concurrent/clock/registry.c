@@ -1,10 +1,9 @@
 /*
- * The list of open domains, and the lock that it is under.
+ * The lock of opening and closing, and the number of the process.
  *
- * Every fork takes the lock, so that the child can take it, too: in a child that calls nothing of
- * haft/threads.h the lists are whole.  Where the system has no memory for that handler, such a
- * child may find the lock held.  haft_before_fork() takes the lock as well, before or after the
- * handler: hence a thread's count.
+ * Every fork takes the lock, so that the child finds the lists whole, and can take it, too.  Where
+ * the system has no memory for that handler, the child may find the lock held.  Other handlers take
+ * it as well, before this one: hence a thread's count.
  *
  * Locks are to be taken in one order.  A program opens tables while it holds its locks, and this
  * one is held while memory is allocated (export_text.c); the handler given to os_on_fork last runs
@@ -12,13 +11,13 @@
  * program's.
  */
 #include "concurrent/clock/registry.h"
+#include "concurrent/clock/thread.h"
 #include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include <haft/memory.h>
 #include <stddef.h>
 
 static struct os_mutex domains_lock;
-static haft_domain *open_domains; /* under the lock */
 static THREAD_LOCAL unsigned times_taken;
 static uint32_t forks; /* from the first process to this; written where there is one thread */
 static uint64_t process_number; /* this one's number, as forks; 0: the handler does not keep it */
@@ -55,6 +54,7 @@ static void begin_child(void)
 {
     forks++;
     process_number = number_now();
+    threads_begin_child();
     registry_unlock();
 }
 
@@ -75,31 +75,4 @@ static void watch_forks(void)
 uint64_t registry_process(void)
 {
     return process_number != 0 ? process_number : number_now(); /* the latter is a system call */
-}
-
-void registry_add_domain(haft_domain *domain)
-{
-    registry_lock();
-    domain->next_open = open_domains;
-    domain->open_link = &open_domains;
-    if (open_domains != NULL) {
-        open_domains->open_link = &domain->next_open;
-    }
-    open_domains = domain;
-    registry_unlock();
-}
-
-void registry_remove_domain(haft_domain *domain)
-{
-    registry_lock();
-    *domain->open_link = domain->next_open;
-    if (domain->next_open != NULL) {
-        domain->next_open->open_link = domain->open_link;
-    }
-    registry_unlock();
-}
-
-haft_domain *first_open_domain(void)
-{
-    return open_domains;
 }

@@ -10,18 +10,13 @@
 
 #include "concurrent/clock/state.h"
 
-/*
- * `by`: 1 for one that begins, UINT64_MAX for one that ends.  The child of a fork has forgotten
- * those that were open, also the one that it was forked in.
- */
+/* `by`: 1 for one that begins, UINT64_MAX for one that ends. */
 static inline void section_count(haft_domain *domain, uint64_t by)
 {
     (void)domain;
     (void)by;
 #ifndef NDEBUG
-    const bool was_forgotten = by != 1 && load_relaxed(COUNT, &domain->sections) == 0;
-
-    if (!domain->clock->is_foreign && !was_forgotten) {
+    if (!domain->clock->is_foreign) {
         fetch_add_relaxed(COUNT, &domain->sections, by);
     }
 #endif

@@ -86,7 +86,8 @@ void domain_notice_stall(haft_domain *domain)
     if (callback_is_running()) {
         return; /* a later call notices it */
     }
-    if (waited >= domain->stall_ns && is_to_report(domain, ticket)) {
+    if (waited >= domain->stall_ns && domain_check_process(domain) == HAFT_OK &&
+        is_to_report(domain, ticket)) {
         fetch_add_relaxed(COUNT, &domain->stalls, 1);
         report(domain, waited);
     }

@@ -44,9 +44,7 @@ struct haft_domain {
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
-    uint64_t process;        /* where it was opened; a fork's child takes it over */
-    haft_domain *next_open;  /* in the list of all: see registry.h */
-    haft_domain **open_link; /* the pointer to this one in it */
+    uint64_t process; /* where it was opened: registry_process() */
 
     _Alignas(CACHE_LINE) atomic_u64 requested;
     _Alignas(CACHE_LINE) atomic_u64 done;

@@ -5,31 +5,44 @@
  *   COUNT   each number is given once, in no order with anything else
  */
 #include "concurrent/clock/thread.h"
-#include "concurrent/clock/registry.h"
 #include "lib/base/atomics.h"
 #include "lib/base/compiler.h"
 #include "lib/base/os.h"
 
+static atomic_u64 last_number;
+static THREAD_LOCAL uint64_t system_number; /* 0: not asked yet */
+
+/* In the child of a fork, written by its one thread: itself, and the last of its parent. */
+static uint64_t forking;
+static uint64_t last;
+
 uint64_t thread_number(void)
 {
-    static atomic_u64 given;
     static THREAD_LOCAL uint64_t number;
 
     if (number == 0) {
-        number = fetch_add_relaxed(COUNT, &given, 1) + 1;
+        number = fetch_add_relaxed(COUNT, &last_number, 1) + 1;
     }
     return number;
 }
 
-/* The thread of a fork's child has another number than the one that it goes on from. */
 uint64_t thread_system_number(void)
 {
-    static THREAD_LOCAL uint64_t process;
-    static THREAD_LOCAL uint64_t number;
-
-    if (process != registry_process()) {
-        number = os_thread_number();
-        process = registry_process();
+    if (system_number == 0) {
+        system_number = os_thread_number();
     }
-    return number;
+    return system_number;
+}
+
+/* The system gives the thread of a child another number than the one that it goes on from. */
+void threads_begin_child(void)
+{
+    system_number = 0;
+    forking = thread_number();
+    last = load_relaxed(COUNT, &last_number);
+}
+
+bool thread_is_gone(uint64_t number)
+{
+    return number <= last && number != forking;
 }

@@ -15,6 +15,9 @@ haft_status collect_begin(haft_table *table, haft_worker **worker)
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
+    if (domain_check_process(table->domain) != HAFT_OK) {
+        return HAFT_FORKED; /* a thread that is gone may go through them for ever */
+    }
     if (!cas_relaxed(RETRY, &table->collecting, 0, 1)) {
         return HAFT_BUSY;
     }

@@ -221,6 +221,7 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 static bool closes_with(const struct entry *entry, const haft_table *table)
 {
     return entry->opened.number == table->number && is_current(&entry->opened) &&
+           !thread_is_gone(entry->opened.thread) &&
            domain_may_leave(table->domain, entry->opened.worker->member);
 }
 
@@ -290,15 +291,4 @@ haft_status implicit_close(const haft_table *table)
     }
     registry_unlock();
     return status;
-}
-
-void implicit_after_fork(void)
-{
-    for (struct entry *entry = all_entries, *next; entry != NULL; entry = next) {
-        next = entry->next_all;
-        if (entry->opened.thread != thread_number()) {
-            unlink_entry(entry);
-            free(entry);
-        }
-    }
 }

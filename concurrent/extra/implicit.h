@@ -20,7 +20,4 @@ void implicit_flush(const haft_table *table);
 /* They close with the table; HAFT_IN_USE: another worker is open, and nothing is done. */
 haft_status implicit_close(const haft_table *table);
 
-/* In the child of a fork, under the lock: forget those of the threads that are gone. */
-void implicit_after_fork(void);
-
 #endif /* HAFT_CONCURRENT_IMPLICIT_H */

@@ -43,9 +43,9 @@ static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint6
     const haft_table *table = worker->table;
     const haft_id id = word_last_life(&table->slots.format, word, index);
 
-    store_relaxed(OWN, &worker->in_hand, id.bits); /* until the word says the same */
     callback_begin();
-    table->on_reclaim(slots_object(at), id, worker, table->reclaim_arg);
+    /* NULL tells a callback that the table closes: it need not insert further objects. */
+    table->on_reclaim(slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
     callback_end();
 }
 
@@ -75,9 +75,6 @@ static bool sift(haft_worker *worker, uint64_t index)
     tally(&worker->counters.exhausted, is_last);
     slots_poison(&table->slots, at);
     store_relaxed(OWN, at, next);
-    if (table->on_reclaim != NULL) {
-        store_relaxed(OWN, &worker->in_hand, 0);
-    }
     return !is_last;
 }
 

@@ -55,7 +55,8 @@ uint64_t roster_open(const haft_table *table)
     uint64_t open = 0;
 
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        open += worker_state(worker) != WORKER_CLOSED;
+        open += worker_state(worker) != WORKER_CLOSED &&
+                !thread_is_gone(load_relaxed(OWN, &worker->state) >> STATE_BITS);
     }
     return open;
 }
@@ -202,7 +203,6 @@ void roster_hand_over(haft_worker *worker)
 void roster_leave(haft_worker *worker)
 {
     worker->is_to_draw = false;
-    worker->is_movable = false; /* the next to have it may be a thread */
     poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     store_release(ADOPT, &worker->state, WORKER_CLOSED);

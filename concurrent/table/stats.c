@@ -138,8 +138,7 @@ struct lives {
 
 static void count_begun(struct lives *lives, const haft_table *table)
 {
-    lives->begun = load_relaxed(COUNT, &table->counters.reserved) +
-                   load_relaxed(COUNT, &table->counters.inserted); /* corrections, after a fork */
+    lives->begun = 0;
     lives->exhausted = load_acquire(TALLY, &table->counters.exhausted);
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         lives->exhausted += load_acquire(TALLY, &worker->counters.exhausted);
@@ -187,30 +186,6 @@ uint64_t stats_idle(const haft_table *table)
     const uint64_t drawn = load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
 
     return difference(drawn, at_hand + taken(&lives) + lives.exhausted);
-}
-
-/* Add the difference; sums are modulo 2^64, and so may a counter be. */
-static void correct(atomic_u64 *counter, uint64_t wanted, uint64_t counted)
-{
-    count_up(counter, wanted - counted);
-}
-
-/*
- * `created` and `freed` never fall: a life that is counted, and that the walk has not found, counts
- * as freed.
- */
-void stats_correct(haft_table *table, const struct stock *found)
-{
-    struct counters *counters = &table->counters;
-    const struct sums sums = sum(table);
-    const struct stock counted = stock_of(&sums);
-    const uint64_t missing = not_negative(counted.live - found->live);
-
-    count_up(&counters->freed, missing);
-    correct(&counters->inserted, found->live, counted.live - missing);
-    correct(&counters->reserved, found->reserved, counted.reserved);
-    correct(&counters->reclaimed, counted.retired + missing, found->retired); /* is subtracted */
-    correct(&counters->exhausted, found->exhausted, counted.exhausted);
 }
 
 haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)

@@ -6,7 +6,6 @@
 
 #include "concurrent/table/state.h"
 
-/* The counts that a walk over all slots has found. */
 struct stock {
     uint64_t live;
     uint64_t reserved;
@@ -20,9 +19,6 @@ struct stock {
  * then.
  */
 struct stock stats_stock(const haft_table *table);
-
-/* Set the counters to these.  One thread, when no other uses the table. */
-void stats_correct(haft_table *table, const struct stock *found);
 
 /*
  * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for

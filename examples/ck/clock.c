@@ -50,9 +50,7 @@ static void let_readers_run(ck_epoch_t *of, ck_epoch_record_t *reader, void *arg
     (void)of, (void)reader, (void)arg, sched_yield();
 }
 
-/*
- * Needs no record, so any thread may wait.  No after_fork: epochs wait for threads that are gone.
- */
+/* Needs no record, so any thread may wait. */
 static void wait(void *ctx)
 {
     ck_epoch_synchronize_wait(ctx, let_readers_run, NULL);

@@ -15,7 +15,7 @@
  *   - to pass on what changes: of the jobs of a thread the outermost one's beginning and end, as
  *     begin() and end() or as online() and offline(); online() only while inside() says false,
  *     offline() and quiescent() only while it says true;
- *   - to hold none of its locks around a callback, except for after_fork();
+ *   - to hold none of its locks around a callback;
  *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
  *     the other library directly make these notes themselves (haft/detail/tsan.h).
  *
@@ -83,17 +83,6 @@ typedef struct haft_foreign_clock {
 
     /* Whether the calling thread may begin a section; debug builds assert it.  NULL: not asked. */
     bool (*is_registered)(void *ctx);
-
-    /*
-     * In the child of a fork, from haft_after_fork_child(), once for each domain: forget the
-     * threads that are gone.  True: from now on wait() waits for the child's threads alone, and the
-     * domain goes on with the caller clock.  False: the clock cannot, and the domain goes on with
-     * the frame clock, without this one.  NULL: what waits or closes answers HAFT_FORKED in the
-     * child, as without haft_after_fork_child().  A domain that the child opens is not asked about:
-     * with false or NULL the child opens none with this clock, unless the parent's other threads
-     * were not registered with it.
-     */
-    bool (*after_fork)(void *ctx);
 
     void *reserved[4]; /* NULL: for later callbacks */
 } haft_foreign_clock;

@@ -80,8 +80,8 @@ typedef struct haft_stall {
 typedef struct haft_domain_options {
     /*
      * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
-     * is copied.  In the child of a fork: one that can wait there (haft/threads.h).  Workers,
-     * frame: NULL.
+     * is copied.  In the child of a fork: one that can wait there (haft/table.h).  Workers, frame:
+     * NULL.
      */
     const haft_foreign_clock *foreign_clock;
     haft_clock clock;
@@ -139,7 +139,6 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  *                               with the same foreign clock; or inside a section of a clock that
  *                               can tell (liburcu's except qsbr).  Not with the frame clock
  *             HAFT_IN_CALLBACK  it is inside a callback
- *             HAFT_FORKED       in the child of a fork: see haft/threads.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
  *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
  *           workers and the frame clock that no haft_section_begin() is without its end, with the
@@ -159,7 +158,7 @@ haft_status haft_domain_close(haft_domain *domain);
  *                               except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
- *             HAFT_FORKED       in the child of a fork, if something waits: see haft/threads.h
+ *             HAFT_FORKED       in the child of a fork, if something waits: see haft/table.h
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
  *           quiescent point of the calling thread: pointers it resolved before are void.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and

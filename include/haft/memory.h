@@ -130,6 +130,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
  *           memory is released:
  *             HAFT_BUSY         another thread is in this call
+ *             HAFT_FORKED       in the child of a fork (haft/table.h)
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_BAD_WRAP     the table has `wrap`: no generation is higher than all before it
  *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part

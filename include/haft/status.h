@@ -54,7 +54,7 @@ typedef enum haft_status {
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
     HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,
                          closes, flushes, trims, shares or moves objects */
-    HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
+    HAFT_FORKED,      /* in the child of a fork: it would wait for threads of the parent */
 
     /* Why an id cannot be restored: nothing was done. */
     HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots, or the history's snapshots */

@@ -51,7 +51,7 @@ static const struct {
                           "quiescent point, closes, flushes, trims, shares or moves "
                           "objects"},
     [HAFT_FORKED] = {"HAFT_FORKED",
-                     "the process was forked and haft_after_fork_child() has not been called"},
+                     "it is the parent process's, and the call would wait for its threads"},
     [HAFT_UNKNOWN_OPTION] = {"HAFT_UNKNOWN_OPTION",
                              "an option is set that this library does not have: the program was "
                              "compiled for a later version, or a reserved member is not 0"},

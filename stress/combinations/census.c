@@ -71,7 +71,7 @@ static void check_waiting(const haft_table_stats *stats)
     const uint64_t used = stats->high_water - stats->exhausted - stats->released;
     const uint64_t most = play.most_used + options->waiting_slots;
 
-    if (options->waiting_slots == 0 || play.at_once || play.is_shared_again || play.is_forked ||
+    if (options->waiting_slots == 0 || play.at_once || play.is_shared_again ||
         play.plan->reclaim_count != 0 || play.set.commands != NULL) {
         return;
     }

@@ -56,7 +56,6 @@ enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
     PHASE(left_worker)  /* while a worker is open whose thread has ended */                        \
     PHASE(budget_spent) /* open workers hold back all that they may */                             \
     PHASE(no_memory)    /* while the system refuses memory */                                      \
-    PHASE(forked)       /* in the child of a fork */                                               \
     PHASE(in_section)   /* inside a read section */                                                \
     PHASE(in_job)       /* inside an outermost job, or one with the frame clock */                 \
     PHASE(in_inner_job) /* inside another job, or online */                                        \

@@ -20,7 +20,6 @@
 
 static struct {
     _Atomic(bool) is_taken; /* by a thread */
-    bool is_parents;        /* of the process that forked this one */
     haft_export *opened;    /* NULL: none */
     char directory[sizeof watch->directory + sizeof "/XXXXXX"];
 } export;
@@ -62,8 +61,7 @@ static void close_export(void)
 {
     haft_export_close(export.opened);
     export.opened = NULL;
-    require_that(export.is_parents || rmdir(export.directory) == 0, "a closed export leaves files");
-    export.is_parents = false;
+    require_that(rmdir(export.directory) == 0, "a closed export leaves files");
 }
 
 static const json_t *table_in(const json_t *tables)
@@ -102,9 +100,7 @@ static void write_export(void)
 {
     const haft_status status = haft_export_write(export.opened);
 
-    if (export.is_parents) {
-        require_that(status == HAFT_NO_FILE, "a child wrote its parent's export");
-    } else if (status != HAFT_OK) {
+    if (status != HAFT_OK) {
         require_that(lacks_memory(status), "haft_export_write");
     } else if (!play.memory_is_refused) {
         check_written();
@@ -124,17 +120,12 @@ void step_export(struct thread *thread, haft_worker *worker, const struct step *
         open_export();
     } else {
         write_export();
-        if (export.is_parents || step->count == 1) {
+        if (step->count == 1) {
             close_export();
         }
     }
     end_call(outer);
     give_export_back();
-}
-
-void forget_export(void)
-{
-    export.is_parents = export.opened != NULL;
 }
 
 void end_export(void)

@@ -5,6 +5,5 @@
 #include "stress/combinations/model.h"
 
 void end_export(void);
-void forget_export(void); /* it is the parent's */
 
 #endif /* HAFT_COMBINATIONS_EXPORTS_H */

@@ -4,7 +4,7 @@
 
 #include "stress/combinations/model.h"
 
-/* Once in a play: the child plays the rest, then the parent does. */
+/* Once in a play: the child looks at what it has, and the parent plays on. */
 void try_fork(struct thread *thread);
 
 #endif /* HAFT_COMBINATIONS_FORKS_H */

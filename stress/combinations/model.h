@@ -194,8 +194,7 @@ struct play {
     uint32_t crowd_count;
     haft_worker *crowd[MOST_CROWD]; /* open workers that no call goes through */
     bool memory_is_refused;         /* by the system and the allocator */
-    bool is_forked;                 /* the process is the child of a fork */
-    bool has_forked;                /* it has had such a child, or is one */
+    bool has_forked;                /* it has had a child */
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
     struct set set;
     struct seat seats[MOST_THREADS];

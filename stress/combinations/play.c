@@ -53,8 +53,7 @@ void play_begin(const struct plan *plan, bool at_once)
     play.plan = plan;
     play.at_once = at_once;
     play.left_worker = NULL;
-    play.is_ending = play.is_closing = play.is_shared_again = play.is_forked = play.has_forked =
-        false;
+    play.is_ending = play.is_closing = play.is_shared_again = play.has_forked = false;
     play.callbacks = play.stamps = play.grace_periods = 0;
     memset(play.made, 0, sizeof play.made);
     play.reclaim_step = 0;
@@ -195,7 +194,4 @@ void play_in_turn(const struct plan *plan)
     end_turns();
     unregister_seat(&play.seats[0]);
     play_end();
-    if (play.is_forked) {
-        _exit(0);
-    }
 }

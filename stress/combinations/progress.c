@@ -139,7 +139,7 @@ static enum drive choose_drive(const struct step *step)
         return BY_WAITING;
     }
     if (plan_has_clock_thread(&play.plan->options)) {
-        return backend_has_system() && !play.is_forked ? BY_ITS_THREAD : BY_WAITING;
+        return backend_has_system() ? BY_ITS_THREAD : BY_WAITING;
     }
     return play.plan->options.never_wait ? BY_WAITING : BY_QUIESCENT_POINTS;
 }

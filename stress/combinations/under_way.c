@@ -32,9 +32,8 @@ static uint32_t phases_of(haft_id id)
            bit(PHASE_closing, play.is_closing) | bit(PHASE_shared_again, play.is_shared_again) |
            bit(PHASE_left_worker, play.left_worker != NULL) |
            bit(PHASE_budget_spent, shim_budget_is_spent(play.table)) |
-           bit(PHASE_no_memory, play.memory_is_refused) | bit(PHASE_forked, play.is_forked) |
-           bit(PHASE_in_section, seat->depth != 0) | phases_of_jobs(seat) |
-           bit(PHASE_recorded, count_in(&play.set.recorders) != 0) |
+           bit(PHASE_no_memory, play.memory_is_refused) | bit(PHASE_in_section, seat->depth != 0) |
+           phases_of_jobs(seat) | bit(PHASE_recorded, count_in(&play.set.recorders) != 0) |
            bit(PHASE_applying, count_in(&play.set.applying) != 0) |
            bit(PHASE_in_on_reclaim, seat->reclaims != 0);
 }

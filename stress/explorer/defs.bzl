@@ -17,6 +17,7 @@ WRAPPED = ["-Wl,--wrap=" + function for function in [
     "os_mutex_try_lock",
     "os_mutex_unlock",
     "os_now_ns",
+    "os_on_fork",
     "os_semaphore_open",
     "os_semaphore_post",
     "os_semaphore_wait",

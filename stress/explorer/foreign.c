@@ -128,13 +128,6 @@ static bool is_inside(void *ctx)
     return own()->depth != 0;
 }
 
-/* As most of liburcu's flavours: the child of a fork goes on with the frame clock. */
-static bool does_not_go_on(void *ctx)
-{
-    (void)ctx;
-    return false;
-}
-
 /* --- sections from begin to end --- */
 
 static void begin(void *ctx)
@@ -165,7 +158,6 @@ const haft_foreign_clock model_sections = {
     .begin = begin,
     .end = end,
     .inside = is_inside,
-    .after_fork = does_not_go_on,
 };
 
 const haft_foreign_clock model_late = {
@@ -174,7 +166,6 @@ const haft_foreign_clock model_late = {
     .begin = begin,
     .end = end,
     .inside = is_inside,
-    .after_fork = does_not_go_on,
 };
 
 /* --- online and offline --- */
@@ -223,5 +214,4 @@ const haft_foreign_clock model_online = {
     .offline = go_offline,
     .quiescent = pass_quiescent_point,
     .inside = is_inside,
-    .after_fork = does_not_go_on,
 };

@@ -52,6 +52,7 @@ void __wrap_os_sleep(uint64_t ns);
 uint64_t __wrap_os_now_ns(void);
 void __wrap_os_wait_address(const void *word, uint64_t value, uint64_t ns);
 void __wrap_os_wake_address(const void *word);
+bool __wrap_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
 void locks_reset(void)
 {
@@ -264,4 +265,40 @@ void __wrap_os_sleep(uint64_t ns)
 uint64_t __wrap_os_now_ns(void)
 {
     return UINT64_C(1000000000) + schedule_steps();
+}
+
+/* --- forks --- */
+
+#define MOST_HANDLERS 8
+
+static struct {
+    void (*before)(void);
+    void (*in_child)(void);
+} handlers[MOST_HANDLERS];
+static uint32_t handler_count;
+
+/* Before main: the process itself forks nowhere. */
+bool __wrap_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    (void)in_parent;
+    if (handler_count == MOST_HANDLERS) {
+        return false;
+    }
+    handlers[handler_count].before = before;
+    handlers[handler_count++].in_child = in_child;
+    return true;
+}
+
+void locks_before_fork(void)
+{
+    for (uint32_t i = handler_count; i-- > 0;) {
+        handlers[i].before();
+    }
+}
+
+void locks_in_child(void)
+{
+    for (uint32_t i = 0; i < handler_count; i++) {
+        handlers[i].in_child();
+    }
 }

@@ -13,7 +13,6 @@ struct fake {
     haft_foreign_clock clock;
     atomic_uint registers, unregisters, begins, ends, onlines, offlines, quiescents;
     atomic_uint waits, waiting, most_waiting;
-    bool goes_on; /* after a fork */
 };
 
 /* Of the calling thread, in all fakes. */
@@ -80,11 +79,6 @@ static void count_wait(void *ctx)
     sleep_ms(5);
     fake->waits++;
     fake->waiting--;
-}
-
-static bool go_on(void *ctx)
-{
-    return ((struct fake *)ctx)->goes_on;
 }
 
 static void make_sections(struct fake *fake)
@@ -410,7 +404,6 @@ static struct shared open_beside_eight_jobs(struct fake *ninth, haft_job_state *
     open_crowd();
     make_online(ninth);
     ninth->clock.inside = says_online; /* whatever sections of the others have begun */
-    ninth->clock.after_fork = go_on;
     const struct shared shared = open_with(ninth, HAFT_CLOCK_CALLER);
 
     haft_thread_offline(shared.domain);
@@ -463,24 +456,6 @@ Test(foreign_clock, a_section_of_a_ninth_one_is_no_quiescent_point)
     haft_section_begin(shared.domain);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_IN_SECTION);
     haft_section_end(shared.domain);
-    close_beside_eight_jobs(&shared, states);
-}
-
-static void tick_once(struct shared *shared, haft_id live)
-{
-    require(haft_is_live(shared->view, live));
-    require(haft_domain_tick(shared->domain) == HAFT_OK);
-}
-
-Test(foreign_clock, that_a_fork_ends_may_be_a_ninth_one)
-{
-    struct fake ninth;
-    haft_job_state states[MOST_CLOCKS];
-
-    need_a_machine();
-    struct shared shared = open_beside_eight_jobs(&ninth, states);
-
-    fork_with_the_calls(tick_once, &shared, insert(shared.worker));
     close_beside_eight_jobs(&shared, states);
 }
 
@@ -594,60 +569,4 @@ Test(foreign_clock, a_refused_close_leaves_the_jobs_section_as_it_is)
     cr_expect(eq(uint, fake.ends, 0));
     haft_job_end(domain, job);
     expect_status(haft_domain_close(domain), HAFT_OK);
-}
-
-/* --- forks --- */
-
-static void refuse_to_wait(struct shared *shared, haft_id live)
-{
-    free_one(shared);
-    require(haft_domain_wait(shared->domain) == HAFT_FORKED);
-    require(haft_worker_close(shared->worker) == HAFT_OK);
-    require(haft_table_close(shared->table) == HAFT_FORKED);
-    require(haft_domain_close(shared->domain) == HAFT_FORKED);
-    require(haft_is_live(shared->view, live));
-}
-
-static void wait_as_before(struct shared *shared, haft_id live)
-{
-    free_one(shared);
-    require(haft_domain_tick(shared->domain) == HAFT_WRONG_CLOCK);
-    require(haft_domain_wait(shared->domain) == HAFT_OK);
-    require(haft_is_live(shared->view, live));
-    require(haft_worker_close(shared->worker) == HAFT_OK);
-    require(haft_table_close(shared->table) == HAFT_OK);
-    require(haft_domain_close(shared->domain) == HAFT_OK);
-}
-
-static void tick_instead(struct shared *shared, haft_id live)
-{
-    free_one(shared);
-    require(haft_domain_wait(shared->domain) == HAFT_BUSY);
-    require(haft_domain_tick(shared->domain) == HAFT_OK);
-    require(haft_domain_wait(shared->domain) == HAFT_OK);
-    require(haft_is_live(shared->view, live));
-    require(haft_worker_close(shared->worker) == HAFT_OK);
-    require(haft_table_close(shared->table) == HAFT_OK);
-    require(haft_domain_close(shared->domain) == HAFT_OK);
-}
-
-static void fork_with(bool (*after_fork)(void *ctx), bool goes_on, child_body *body)
-{
-    struct fake fake;
-
-    make_sections(&fake);
-    fake.goes_on = goes_on;
-    fake.clock.after_fork = after_fork;
-    struct shared shared = open_with(&fake, HAFT_CLOCK_THREAD);
-
-    fork_with_the_calls(body, &shared, insert(shared.worker));
-    close_shared(&shared);
-}
-
-Test(foreign_clock, after_a_fork_a_domain_goes_on_as_the_clock_says)
-{
-    need_a_machine();
-    fork_with(NULL, false, refuse_to_wait);
-    fork_with(go_on, true, wait_as_before);
-    fork_with(go_on, false, tick_instead);
 }

@@ -338,7 +338,7 @@ static int export_in_thread_of_child(void)
     return status;
 }
 
-static void expect_exports_in_children(bool with_the_calls, int (*in_child)(void))
+static void expect_exports_in_children(int (*in_child)(void))
 {
     struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 10});
     haft_table *tables[TABLES];
@@ -347,21 +347,12 @@ static void expect_exports_in_children(bool with_the_calls, int (*in_child)(void
     open_tables(shared.domain, tables);
     must(pthread_create(&thread, NULL, open_and_close_exports, NULL) == 0);
     for (int n = 0; n < 50; n++) {
-        if (with_the_calls) {
-            haft_before_fork();
-        }
         const pid_t child = fork();
         int status = -1;
 
         if (child == 0) {
-            if (with_the_calls) {
-                haft_after_fork_child();
-            }
             alarm(SUITE_SECONDS); /* then it hangs */
             _exit(in_child());
-        }
-        if (with_the_calls) {
-            haft_after_fork_parent();
         }
         cr_assert(eq(int, waitpid(child, &status, 0), child));
         cr_assert(eq(int, status, 0));
@@ -375,19 +366,13 @@ static void expect_exports_in_children(bool with_the_calls, int (*in_child)(void
 Test(export_process, child_opens_its_own_whatever_other_threads_did_when_it_was_forked)
 {
     need_forks_beside_threads();
-    expect_exports_in_children(false, export_in_child);
-}
-
-Test(export_process, so_does_a_child_of_a_fork_with_the_calls)
-{
-    need_forks_beside_threads();
-    expect_exports_in_children(true, export_in_child);
+    expect_exports_in_children(export_in_child);
 }
 
 Test(export_process, so_does_another_thread_of_the_child)
 {
     need_forks_beside_threads();
-    expect_exports_in_children(false, export_in_thread_of_child);
+    expect_exports_in_children(export_in_thread_of_child);
 }
 
 /* Exports, and ends without closing; its child goes on until `until` is closed. */
@@ -457,29 +442,6 @@ Test(export_process, lock_stays_the_parents_whatever_its_child_does)
     cr_expect(ne(int, flock(lock, LOCK_SH | LOCK_NB), 0));
     close(lock);
     haft_export_close(opened);
-}
-
-/* Between the calls around a fork, while the export's thread wants to write. */
-Test(export_process, is_written_and_closed_by_the_thread_that_forks_next)
-{
-    for (int i = 0; i < 3; i++) {
-        const haft_export_options often = {.directory = directory, .interval_ms = 10};
-        haft_export *opened;
-
-        must(haft_export_open(&often, &opened) == HAFT_OK);
-        haft_before_fork();
-        sleep_ms(30);
-        if (i != 1) {
-            expect_status(haft_export_write(opened), HAFT_OK);
-        }
-        if (i == 2) {
-            haft_after_fork_parent();
-            haft_before_fork();
-        }
-        haft_export_close(opened);
-        haft_after_fork_parent();
-    }
-    cr_expect(eq(int, (int)files_in_directory(), 0));
 }
 
 static void *write_again_and_again(void *opened)

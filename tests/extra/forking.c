@@ -51,40 +51,15 @@ static void run(child_body *body, struct shared *shared, haft_id live)
     _exit(0);
 }
 
-void fork_plainly(child_body *body, struct shared *shared, haft_id live)
-{
-    const pid_t child = fork();
-
-    if (child == 0) {
-        run(body, shared, live);
-    }
-    expect_child_ends_well(child);
-}
-
-void fork_with_the_calls(child_body *body, struct shared *shared, haft_id live)
+void fork_and_run(child_body *body, struct shared *shared, haft_id live)
 {
     urcu_bp_before_fork();
-    haft_before_fork();
     const pid_t child = fork();
 
     if (child == 0) {
-        haft_after_fork_child();
         urcu_bp_after_fork_child();
         run(body, shared, live);
     }
-    haft_after_fork_parent();
     urcu_bp_after_fork_parent();
     expect_child_ends_well(child);
-}
-
-bool child_ticks(int row)
-{
-    return row < BP_CALLS || row == FRAME;
-}
-
-void end_grace(struct shared *shared, bool ticks)
-{
-    require(haft_worker_flush(shared->worker) == HAFT_OK);
-    require(haft_domain_tick(shared->domain) == (ticks ? HAFT_OK : HAFT_WRONG_CLOCK));
-    require(haft_domain_wait(shared->domain) == HAFT_OK);
 }

@@ -56,16 +56,7 @@ void urcu_bp_after_fork_child(void);
 /* What a child does before it ends, within 20 seconds. */
 typedef void child_body(struct shared *shared, haft_id live);
 
-/* Fork, and expect that the child ends well. */
-void fork_plainly(child_body *body, struct shared *shared, haft_id live);
-
-/* The same with haft's calls, and liburcu's for bp, around it. */
-void fork_with_the_calls(child_body *body, struct shared *shared, haft_id live);
-
-/* In a child: whether its grace periods are ticks, and not waited for. */
-bool child_ticks(int row);
-
-/* In a child: all that was freed and handed on before may be reused. */
-void end_grace(struct shared *shared, bool ticks);
+/* Fork, with liburcu's calls for bp around it, and expect that the child ends well. */
+void fork_and_run(child_body *body, struct shared *shared, haft_id live);
 
 #endif /* HAFT_TESTS_FORKING_H */

@@ -460,46 +460,6 @@ Test(implicit, many_tables_come_and_go_without_growth)
     close_shared(&shared);
 }
 
-#define GONE 50
-
-/* Whether the child of a fork gets the memory of the other threads' notes back. */
-static bool child_forgets(void)
-{
-    int status = 0;
-
-    haft_before_fork();
-    const pid_t child = fork();
-
-    if (child == 0) {
-        const size_t before = memory_in_use();
-
-        haft_after_fork_child();
-        _exit(memory_in_use() + GONE / 2 * 64 < before ? 0 : 1);
-    }
-    haft_after_fork_parent();
-    must(child > 0 && waitpid(child, &status, 0) == child);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-Test(implicit, of_threads_that_are_gone_leave_no_memory_to_the_child_of_a_fork)
-{
-    need_forks_beside_threads();
-    struct shared shared = open_bare(MEMB_CALLER);
-    struct resident residents[GONE];
-    pthread_t threads[GONE];
-
-    for (int i = 0; i < GONE; i++) {
-        threads[i] = move_in(&residents[i], shared.table);
-    }
-    cr_expect(child_forgets());
-    for (int i = 0; i < GONE; i++) {
-        residents[i].table = NULL;
-        sem_post(&residents[i].go_on);
-        pthread_join(threads[i], NULL);
-    }
-    close_shared(&shared);
-}
-
 #define TABLES 20
 
 /* A thread has workers of any number of tables, and of those that are closed keeps none in mind. */

@@ -18,7 +18,6 @@ static int go_on(struct shared *shared, haft_id id)
 {
     haft_id other;
 
-    haft_after_fork_child();
     return haft_is_live(haft_table_view(shared->table), id) &&
                    haft_insert(shared->worker, NULL, &other) == HAFT_OK &&
                    haft_free(shared->worker, id) == HAFT_OK && shared_is_right(shared)
@@ -37,13 +36,11 @@ static void test_fork(enum circumstance circumstance)
     }
     CHECK_OK(haft_insert(shared.worker, NULL, &id));
     fflush(stdout);
-    haft_before_fork();
     const pid_t child = fork();
 
     if (child == 0) {
         _exit(go_on(&shared, id));
     }
-    haft_after_fork_parent();
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK(haft_is_live(haft_table_view(shared.table), id));
@@ -53,12 +50,7 @@ static void test_fork(enum circumstance circumstance)
 static void test_fork(enum circumstance circumstance)
 {
     (void)circumstance;
-    haft_before_fork();
-    haft_after_fork_parent();
     skip("no fork");
-    if (HAS_FORK) {
-        haft_after_fork_child();
-    }
 }
 #endif
 

@@ -74,16 +74,13 @@ void line_of(void (*act)(struct subject *subject), struct subject *subject, char
     FILE *file = tmpfile();
 
     cr_assert(ne(ptr, file, NULL));
-    haft_before_fork();
     const pid_t child = fork();
 
     if (child == 0) {
-        haft_after_fork_child();
         dup2(fileno(file), 2);
         act(subject);
         _exit(0);
     }
-    haft_after_fork_parent();
     waitpid(child, NULL, 0);
     rewind(file);
     cr_assert(ne(ptr, fgets(line, size, file), NULL));

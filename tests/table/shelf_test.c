@@ -2,9 +2,6 @@
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/shelf.h"
 #include "tests/support.h"
-#include <haft/threads.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 TestSuite(shelf, .timeout = SUITE_SECONDS);
 
@@ -276,30 +273,5 @@ TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_by_the_first_use_and_returned_at_c
         haft_worker_close(workers[i]);
     }
     cr_expect(eq(u64, load_relaxed(OWN, &shared.table->budget), before));
-    close_shared(&shared);
-}
-
-/* Of the workers that live on in the child; those of other threads are closed there. */
-Test(shelf, in_a_forks_child_the_budget_lacks_what_its_own_worker_may_hold_back)
-{
-    struct shared shared = open_shared(MEMB_CALLER, &options);
-    int status;
-
-    haft_free(shared.worker, insert(shared.worker));
-    const uint64_t held = 2 * (uint64_t)(shared.worker->batch_limit - 1);
-
-    must(held > 0);
-    haft_before_fork();
-    const pid_t child = fork();
-
-    if (child == 0) {
-        haft_after_fork_child();
-        const uint64_t left = load_relaxed(OWN, &shared.table->budget);
-
-        _exit(left + held == shared.table->budget_size ? 0 : 1);
-    }
-    haft_after_fork_parent();
-    must(child > 0 && waitpid(child, &status, 0) == child);
-    cr_expect(zero(int, status));
     close_shared(&shared);
 }

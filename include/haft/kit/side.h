@@ -247,8 +247,8 @@ uint64_t haft_side_sweep(haft_side *side);
  * a rewind brings these back, at the same places.  Where values shall end in a rewind instead, as
  * those that a program computes again, the side has an on_end, which may do nothing.
  *
- * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
- * can be set.
+ * In the child of a fork (haft/table.h) a value that another thread was setting is not there, and
+ * setting it says HAFT_BUSY: the slot's next object can have one.
  */
 
 #ifdef __cplusplus

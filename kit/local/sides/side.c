@@ -269,27 +269,6 @@ bool haft_side_remove(haft_side *side, haft_id id)
     return true;
 }
 
-static void forget_unfinished(const haft_side *side)
-{
-    const uint64_t end = load_relaxed(OWN, &side->used);
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        atomic_u64 *entry = entry_of(side, index);
-        const uint64_t word = load_relaxed(OWN, entry);
-
-        if (word_index(&side->slots->format, word) == MARK_RESERVED) {
-            store_relaxed(OWN, entry, 0);
-        }
-    }
-}
-
-void sides_after_fork(const atomic_u64 *list)
-{
-    for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
-        forget_unfinished(side);
-    }
-}
-
 /* --- values are set --- */
 
 static void raise_used(haft_side *side, uint64_t end)

@@ -13,7 +13,6 @@
  *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
  *                                             with CAS, by one thread in this life
  *          g[RESERVED] -> id                  by that thread                          (SIDE)
- *          g[RESERVED] -> 0                   in the child of a fork
  *
  * g[RESERVED] of a former life was left by a thread that ended in the middle.
  */
@@ -53,8 +52,5 @@ void sides_forget_all(const atomic_u64 *list);
 
 /* The same where sides_become() follows: each value ends whose side has on_end. */
 void sides_end_all(const atomic_u64 *list);
-
-/* The process has one thread: values that others were setting are not there. */
-void sides_after_fork(const atomic_u64 *list);
 
 #endif /* HAFT_LIB_SIDE_H */

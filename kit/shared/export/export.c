@@ -4,8 +4,7 @@
  * The child of a fork finds no lock held here: a process claims its export with one
  * compare-and-swap, and leaves the one that it inherits alone.
  *
- * A thread that has the registry's lock, between the two calls around a fork, may write and close
- * its export.  So no thread waits for that lock while it has the export's, or is to be joined.
+ * No thread waits for the registry's lock while it has the export's, or is to be joined.
  *
  * Edges in this file.
  *   RETRY   a first look, and the claim itself: of the threads that open an export one wins, and

@@ -22,7 +22,6 @@ haft_status haft_side_open_sized(haft_table *table, const haft_side_options *opt
     if (status == HAFT_OK) {
         (*side)->leave = leave_locked;
         registry_lock();
-        table->attached_after_fork = sides_after_fork;
         sides_add(&table->attached, *side);
         registry_unlock();
     }

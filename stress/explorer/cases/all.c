@@ -29,8 +29,7 @@ extern const struct explored_case depot_case, ring_case, full_ring_case, pool_ca
 extern const struct explored_case round_case, two_depots_case, segment_case, ring_cell_case,
     new_segment_case;
 /* a fork in the middle of anything */
-extern const struct explored_case fork_case, fork_workers_case, fork_lists_case, fork_given_up_case,
-    fork_pins_case, fork_trim_case, fork_shared_case;
+extern const struct explored_case fork_case, fork_workers_case, fork_lists_case;
 /* the bound; calls without a worker */
 extern const struct explored_case borrow_case, borrow_opened_case, borrow_inside_case, listed_case,
     bound_case, double_free_front_case, publish_front_case, freed_unread_front_case,
@@ -39,8 +38,6 @@ extern const struct explored_case borrow_case, borrow_opened_case, borrow_inside
 extern const struct explored_case full_exhausted_case, full_given_up_case, full_unused_case;
 /* callbacks; lists and pins */
 extern const struct explored_case two_tables_case, respawn_case, chain_case, list_case, unpin_case;
-/* slots handed over */
-extern const struct explored_case handed_case, transit_case, transit_list_case;
 /* queues */
 extern const struct explored_case due_head_case, inverted_case, trimmed_case;
 /* liveness on each clock */
@@ -126,9 +123,6 @@ const struct explored_case *const all_cases[] = {
     &fork_case,
     &fork_workers_case,
     &fork_lists_case,
-    &fork_given_up_case,
-    &fork_pins_case,
-    &fork_trim_case,
     &borrow_case,
     &borrow_opened_case,
     &borrow_inside_case,
@@ -150,9 +144,6 @@ const struct explored_case *const all_cases[] = {
     &due_head_case,
     &inverted_case,
     &trimmed_case,
-    &handed_case,
-    &transit_case,
-    &transit_list_case,
     &live_caller_case,
     &alone_caller_case,
     &live_qsbr_case,
@@ -163,7 +154,6 @@ const struct explored_case *const all_cases[] = {
     &alone_workers_case,
     &live_frame_case,
     &alone_frame_case,
-    &fork_shared_case,
     &side_case,
     &side_find_case,
     &side_set_case,

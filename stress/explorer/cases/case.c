@@ -3,10 +3,10 @@
 #include "concurrent/table/census.h"
 #include "stress/explorer/foreign.h"
 #include "stress/explorer/history.h"
+#include "stress/explorer/locks.h"
 #include "stress/explorer/report.h"
 #include "stress/explorer/run.h"
 #include "stress/explorer/scheduler.h"
-#include <haft/threads.h>
 #include <stddef.h>
 
 struct fixture fixture;
@@ -58,15 +58,14 @@ int __lsan_is_turned_off(void)
     return has_forked;
 }
 
-void fork_here(void (*look)(void))
+void fork_here(void)
 {
     has_forked = true;
-    haft_before_fork();
+    locks_before_fork();
     schedule_abandon(end_before_fork);
     atomic_load_explicit(&forked, memory_order_acquire);
     see_all();
-    look();
-    haft_after_fork_child();
+    locks_in_child();
 }
 
 uint64_t peek(shared_u64 *word)
@@ -163,6 +162,12 @@ void close_table(void)
     require_census(fixture.table);
     require_status(haft_table_close(fixture.table), HAFT_OK, "closing the table");
     require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
+}
+
+void close_table_in_child(void)
+{
+    require_status(haft_table_close(fixture.table), HAFT_OK, "closing the table in the child");
+    require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain in the child");
 }
 
 haft_worker *open_worker(void)

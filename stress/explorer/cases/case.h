@@ -40,11 +40,8 @@ void met(void);
 void race_begin(void);
 void race_end(void);
 
-/*
- * As in the child of a fork: the other threads of the case stop where they are, for good; then
- * `look` may look at what they leave, before the child takes it over.
- */
-void fork_here(void (*look)(void));
+/* As in the child of a fork: the other threads of the case stop where they are, for good. */
+void fork_here(void);
 
 /* The last thing that a thread does which may have ended when another one forks. */
 void end_before_fork(void);
@@ -109,6 +106,7 @@ void open_shared(haft_local *local); /* the fixture's table is that one, shared 
 /* No call is under way: each slot is in one place, and the counters agree.  Closing checks it. */
 void require_census(const haft_table *table);
 void close_table(void);
+void close_table_in_child(void); /* of a fork: no census */
 
 haft_worker *open_worker(void);
 void close_worker(haft_worker *worker);

@@ -257,10 +257,6 @@ static void act(uint32_t thread)
     calls[thread] = false;
 }
 
-static void look_at_nothing(void)
-{
-}
-
 /* An object that the others have left live, or freed and held; or none any more. */
 static void end_left(haft_id id)
 {
@@ -303,7 +299,7 @@ static void fork_body(uint32_t thread)
     choose_shard(thread);
     race_begin();
     if (thread == FORKER) {
-        fork_here(look_at_nothing);
+        fork_here();
         go_on();
     } else {
         act(thread);
