@@ -2890,7 +2890,7 @@ static const struct {
                           "quiescent point, closes, flushes, trims, shares or moves "
                           "objects"},
     [HAFT_FORKED] = {"HAFT_FORKED",
-                     "the process was forked and haft_after_fork_child() has not been called"},
+                     "it is the parent process's, and the call would wait for its threads"},
     [HAFT_UNKNOWN_OPTION] = {"HAFT_UNKNOWN_OPTION",
                              "an option is set that this library does not have: the program was "
                              "compiled for a later version, or a reserved member is not 0"},
@@ -3608,10 +3608,10 @@ HAFT_INTERNAL haft_status haft__slots_id_at(const struct haft__slots *slots, uin
 static bool haft__issued_before(const struct haft__slots *slots, uint64_t index, uint64_t asked, uint64_t word)
 {
     const struct haft__word_format *format = &slots->format;
-    const uint64_t last = haft__slots_word_or_floor(slots, index, word);
-    const uint64_t now = haft__word_generation(format, haft__slots_begin(slots, last));
+    const uint64_t haft__last = haft__slots_word_or_floor(slots, index, word);
+    const uint64_t now = haft__word_generation(format, haft__slots_begin(slots, haft__last));
 
-    if (slots->wrapped && last != 0) {
+    if (slots->wrapped && haft__last != 0) {
         return asked != 0;
     }
     /* After the last life the next generation is 0: every life was issued. */
@@ -8463,8 +8463,8 @@ HAFT_INTERNAL void haft__depot_push(struct haft__depot *depot, const struct haft
     haft__store_release(DEPOT, &node->node_next, haft__tagged_next(link, haft__NUMBER_NONE));
     for (;;) {
         const uint64_t tail = haft__load_acquire(DEPOT, &depot->tail);
-        struct haft__batch *last = haft__pool_batch(pool, haft__tagged_number(tail));
-        const uint64_t next = haft__load_acquire(DEPOT, &last->node_next);
+        struct haft__batch *haft__last = haft__pool_batch(pool, haft__tagged_number(tail));
+        const uint64_t next = haft__load_acquire(DEPOT, &haft__last->node_next);
 
         if (tail != haft__load_acquire(DEPOT, &depot->tail)) {
             continue;
@@ -8474,7 +8474,7 @@ HAFT_INTERNAL void haft__depot_push(struct haft__depot *depot, const struct haft
             continue;
         }
         /* Weakened, a taker could read indices that were in the batch before. */
-        if (haft__cas_release(DEPOT, &last->node_next, next, haft__tagged_next(next, node->number))) {
+        if (haft__cas_release(DEPOT, &haft__last->node_next, next, haft__tagged_next(next, node->number))) {
             haft__cas_release(DEPOT, &depot->tail, tail, haft__tagged_next(tail, node->number));
             return;
         }
@@ -8781,21 +8781,6 @@ HAFT_INTERNAL uint64_t haft__pool_unused(const struct haft__pool *pool)
     return count;
 }
 
-HAFT_INTERNAL void haft__pool_reset(struct haft__pool *pool)
-{
-    const uint64_t segments = haft__load_relaxed(OWN, &pool->segments);
-
-    for (uint64_t i = 0; i < segments; i++) {
-        struct haft__segment *segment = haft__segment_at(pool, i);
-
-        if (segment != NULL) {
-            haft__store_relaxed(OWN, &segment->used, 0);
-        }
-    }
-    haft__store_relaxed(OWN, &pool->table_used, 0);
-    haft__store_relaxed(OWN, &pool->top, haft__NUMBER_NONE);
-}
-
 /*
  * concurrent/batches/ring.h - a worker's closed batches, oldest first.
  *
@@ -8927,7 +8912,10 @@ struct haft__clock {
     bool is_foreign; /* its read sections are those of a foreign clock */
 
     haft_status (*start)(haft_domain *domain);
-    void (*stop)(haft_domain *domain);
+
+    /* Release what start() has taken: with `is_forked` the memory alone, since the clock's thread,
+     * its locks and their waiters are the parent's. */
+    void (*stop)(haft_domain *domain, bool is_forked);
 
     /* After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold. */
     void (*requested)(haft_domain *domain, uint64_t ticket);
@@ -8982,12 +8970,6 @@ struct haft__clock {
 
     /* Add to a line of text what holds the grace period up, and what to do about it. */
     void (*advise)(const haft_domain *domain, const haft_stall *stall, struct haft__text *text);
-
-    /*
-     * In the child of a fork: forget the threads that are gone.  Returns the clock to go on with;
-     * NULL: none, and the domain cannot wait.
-     */
-    const struct haft__clock *(*after_fork)(haft_domain *domain);
 };
 
 /* workers_clock in clock_workers.c and so on: haft/domain.h says what each is. */
@@ -9000,7 +8982,7 @@ HAFT_CLOCKS(haft__CLOCK_OBJECT)
  */
 
 HAFT_INTERNAL haft_status haft__foreign_clock_start(haft_domain *domain); /* HAFT_OK */
-HAFT_INTERNAL void haft__foreign_clock_stop(haft_domain *domain);
+HAFT_INTERNAL void haft__foreign_clock_stop(haft_domain *domain, bool is_forked);
 HAFT_INTERNAL bool haft__foreign_clock_pause(haft_domain *domain);
 HAFT_INTERNAL void haft__foreign_clock_resume(haft_domain *domain, bool haft__held);
 HAFT_INTERNAL haft_status haft__foreign_clock_wait_for(haft_domain *domain, uint64_t ticket);
@@ -9014,7 +8996,6 @@ void haft__foreign_clock_settle(haft_domain *domain, struct haft__standing *haft
 HAFT_INTERNAL bool haft__foreign_clock_in_section(const haft_domain *domain);
 HAFT_INTERNAL
 void haft__foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct haft__text *text);
-HAFT_INTERNAL const struct haft__clock *haft__foreign_clock_after_fork(haft_domain *domain);
 
 /* concurrent/clock/clock_caller.c */
 
@@ -9033,7 +9014,6 @@ HAFT_INTERNAL const struct haft__clock haft__caller_clock = {
     .settle = haft__foreign_clock_settle,
     .in_section = haft__foreign_clock_in_section,
     .advise = haft__foreign_clock_advise,
-    .after_fork = haft__foreign_clock_after_fork,
 };
 
 /*
@@ -9158,10 +9138,7 @@ struct haft__measure {
 /* The option with its default, and short enough to be added to the time. */
 HAFT_INTERNAL uint64_t haft__stall_limit(uint64_t stall_ns);
 
-/*
- * Ready for its first grace period; also in the child of a fork, where a thread that is gone may
- * have the lock.  For its sake the lock is never destroyed: it has nothing to free.
- */
+/* Ready for its first grace period.  The lock is never destroyed: it has nothing to free. */
 HAFT_INTERNAL void haft__measure_open(struct haft__measure *haft__measure);
 
 /*
@@ -9235,9 +9212,7 @@ struct haft_domain {
     void (*on_stall)(const haft_stall *stall, void *stall_arg);
     void *stall_arg;
     uint64_t stall_ns;
-    uint64_t process;        /* where it was opened; a fork's child takes it over */
-    haft_domain *next_open;  /* in the list of all: see registry.h */
-    haft_domain **open_link; /* the pointer to this one in it */
+    uint64_t process; /* where it was opened: registry_process() */
 
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 requested;
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 done;
@@ -9339,8 +9314,11 @@ HAFT_INTERNAL haft_status haft__foreign_clock_start(haft_domain *domain)
     return HAFT_OK;
 }
 
-HAFT_INTERNAL void haft__foreign_clock_stop(haft_domain *domain)
+HAFT_INTERNAL void haft__foreign_clock_stop(haft_domain *domain, bool is_forked)
 {
+    if (is_forked) {
+        return;
+    }
     haft__os_condition_close(&domain->driver.finished);
     haft__os_mutex_close(&domain->driver.lock);
 }
@@ -9503,32 +9481,6 @@ void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *mem
     haft__foreign_quiescent(&domain->foreign);
 }
 
-/* Its jobs end with the frame clock. */
-static const struct haft__clock *haft__leave_foreign(haft_domain *domain)
-{
-    struct haft__standing *haft__standing = haft__find_standing(domain->foreign.ctx);
-
-    if (haft__standing != NULL) {
-        *haft__standing = (struct haft__standing){0, 0};
-    }
-    domain->foreign = (haft_foreign_clock){.ctx = NULL};
-    return &haft__frame_clock;
-}
-
-/* The lock and the condition begin anew: threads that are gone may have had them. */
-HAFT_INTERNAL const struct haft__clock *haft__foreign_clock_after_fork(haft_domain *domain)
-{
-    if (domain->foreign.after_fork == NULL) {
-        return NULL;
-    }
-    if (!domain->foreign.after_fork(domain->foreign.ctx)) {
-        return haft__leave_foreign(domain);
-    }
-    haft__foreign_clock_start(domain);
-    domain->driver.is_driving = false;
-    return &haft__caller_clock;
-}
-
 /* Whatever jobs have begun; a clock without online() has nothing to go offline from. */
 HAFT_INTERNAL void haft__foreign_clock_offline(haft_domain *domain)
 {
@@ -9579,7 +9531,7 @@ HAFT_INTERNAL bool haft__domain_may_leave(const haft_domain *domain, const struc
 /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
 HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog);
 
-/* HAFT_OK; HAFT_FORKED in a child that has not taken the domain over: it may not wait. */
+/* HAFT_OK; HAFT_FORKED in the child of a fork, if the domain is its parent's: it may not wait. */
 HAFT_INTERNAL haft_status haft__domain_check_process(const haft_domain *domain);
 
 /*
@@ -9607,9 +9559,6 @@ HAFT_INTERNAL bool haft__domain_may_read(const haft_domain *domain);
 /* Fill in which thread holds a grace period up, if the clock can tell. */
 HAFT_INTERNAL void haft__domain_blame(const haft_domain *domain, haft_stall *stall);
 
-/* In the child of a fork: go on as its only thread. */
-HAFT_INTERNAL void haft__domain_after_fork(haft_domain *domain);
-
 /*
  * concurrent/clock/section_count.h - open sections, counted by debug builds (those without NDEBUG)
  * where no foreign clock knows them.
@@ -9618,18 +9567,13 @@ HAFT_INTERNAL void haft__domain_after_fork(haft_domain *domain);
  *   COUNT  open sections: the program orders the tick after them
  */
 
-/*
- * `by`: 1 for one that begins, UINT64_MAX for one that ends.  The child of a fork has forgotten
- * those that were open, also the one that it was forked in.
- */
+/* `by`: 1 for one that begins, UINT64_MAX for one that ends. */
 static inline void haft__section_count(haft_domain *domain, uint64_t by)
 {
     (void)domain;
     (void)by;
 #ifndef NDEBUG
-    const bool was_forgotten = by != 1 && haft__load_relaxed(COUNT, &domain->sections) == 0;
-
-    if (!domain->clock->is_foreign && !was_forgotten) {
+    if (!domain->clock->is_foreign) {
         haft__fetch_add_relaxed(COUNT, &domain->sections, by);
     }
 #endif
@@ -9652,11 +9596,6 @@ static haft_status haft__frame_wait_for(haft_domain *domain, uint64_t ticket)
     (void)domain;
     (void)ticket;
     return HAFT_BUSY; /* the tick that would end the wait may be the caller's own */
-}
-
-static const struct haft__clock *haft__frame_after_fork(haft_domain *domain)
-{
-    return domain->clock; /* it waits for no thread */
 }
 
 /* In the child of a fork, sections of threads that are gone stay counted. */
@@ -9683,7 +9622,6 @@ HAFT_INTERNAL const struct haft__clock haft__frame_clock = {
     .name = "frame",
     .is_foreign = false,
     .wait_for = haft__frame_wait_for,
-    .after_fork = haft__frame_after_fork,
 };
 
 /* concurrent/clock/clock_thread.c */
@@ -9730,15 +9668,18 @@ static haft_status haft__thread_start(haft_domain *domain)
     }
     haft__foreign_clock_start(domain);
     if (!haft__os_thread_start(&domain->thread.thread, haft__drive_until_stopped, domain)) {
-        haft__foreign_clock_stop(domain);
+        haft__foreign_clock_stop(domain, false);
         haft__os_semaphore_close(&domain->thread.wake);
         return HAFT_NO_THREAD;
     }
     return HAFT_OK;
 }
 
-static void haft__thread_stop(haft_domain *domain)
+static void haft__thread_stop(haft_domain *domain, bool is_forked)
 {
+    if (is_forked) {
+        return;
+    }
     /* The thread's last grace period may wait for this one. */
     const bool haft__held = haft__foreign_clock_pause(domain);
 
@@ -9746,7 +9687,7 @@ static void haft__thread_stop(haft_domain *domain)
     haft__os_semaphore_post(&domain->thread.wake);
     haft__os_thread_join(&domain->thread.thread);
     haft__os_semaphore_close(&domain->thread.wake);
-    haft__foreign_clock_stop(domain);
+    haft__foreign_clock_stop(domain, false);
     haft__foreign_clock_resume(domain, haft__held);
 }
 
@@ -9779,7 +9720,6 @@ HAFT_INTERNAL const struct haft__clock haft__thread_clock = {
     .settle = haft__foreign_clock_settle,
     .in_section = haft__foreign_clock_in_section,
     .advise = haft__foreign_clock_advise,
-    .after_fork = haft__foreign_clock_after_fork,
 };
 
 /*
@@ -9812,6 +9752,13 @@ HAFT_INTERNAL uint64_t haft__thread_number(void);
 /* The number that the system knows it by (gettid), asked once in a process.  Wait-free. */
 HAFT_INTERNAL uint64_t haft__thread_system_number(void);
 
+/*
+ * threads_begin_child: called by the one thread of a fork's child.  thread_is_gone: whether the
+ * number is that of a thread that the last fork has cut off.  Wait-free.
+ */
+HAFT_INTERNAL void haft__threads_begin_child(void);
+HAFT_INTERNAL bool haft__thread_is_gone(uint64_t number);
+
 /* concurrent/clock/clock_workers.c */
 
 /*
@@ -9843,7 +9790,7 @@ HAFT_INTERNAL uint64_t haft__thread_system_number(void);
  *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
  *   ADOPT   release_if_unused (release) -> make_own (acquire)   the last state of a member, to
  *           its next thread
- *   OWN     a thread's own member, or one that no other thread can find: new, or in a fork's child
+ *   OWN     a thread's own member, or one that no other thread can find: new
  *   HINT    which thread is blamed for a stall; whether any is online, for an assertion
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -9969,8 +9916,9 @@ static haft_status haft__workers_start(haft_domain *domain)
     return HAFT_OK;
 }
 
-static void haft__workers_stop(haft_domain *domain)
+static void haft__workers_stop(haft_domain *domain, bool is_forked)
 {
+    (void)is_forked;
     for (struct haft__member *member = haft__first_member(domain), *next; member != NULL; member = next) {
         next = member->next;
         haft__heap_give(&domain->heap, member, haft__CACHE_LINE);
@@ -10222,23 +10170,6 @@ static void haft__advise(const haft_domain *domain, const haft_stall *stall, str
     }
 }
 
-/* Release members whose threads are gone to the next threads; the one left has a new number. */
-static const struct haft__clock *haft__workers_after_fork(haft_domain *domain)
-{
-    for (struct haft__member *member = haft__first_member(domain); member != NULL; member = member->next) {
-        if (haft__load_relaxed(OWN, &member->thread) != haft__thread_number()) {
-            member->workers = 0;
-            member->standing = (struct haft__standing){0, 0};
-            haft__store_relaxed(OWN, &member->announced, haft__ANNOUNCED_AWAY);
-            haft__store_relaxed(HINT, &member->worker, 0);
-            haft__store_relaxed(OWN, &member->thread, 0);
-        } else {
-            haft__store_relaxed(HINT, &member->number, haft__thread_system_number());
-        }
-    }
-    return domain->clock;
-}
-
 HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
     .name = "workers",
     .is_foreign = false,
@@ -10258,27 +10189,19 @@ HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
     .may_read = haft__may_read,
     .blame = haft__blame,
     .advise = haft__advise,
-    .after_fork = haft__workers_after_fork,
 };
 
 /*
- * concurrent/clock/registry.h - the domains that are open in this process, newest first.
+ * concurrent/clock/registry.h - the lock of opening and closing, and the number of the process.
  *
- * The list is under a lock.  Opening and closing a domain, a table, a side or an implicit worker,
- * writing an export and a fork take it: while a thread has it, none of these comes or goes.  That
- * thread may take it again.
+ * Opening and closing a table, a side or an implicit worker, writing an export and a fork take the
+ * lock: while a thread has it, none of these comes or goes.  That thread may take it again.
  */
-
-HAFT_INTERNAL void haft__registry_add_domain(haft_domain *domain);
-HAFT_INTERNAL void haft__registry_remove_domain(haft_domain *domain);
 
 /* registry_try_lock: false if another thread has it. */
 HAFT_INTERNAL void haft__registry_lock(void);
 HAFT_INTERNAL bool haft__registry_try_lock(void);
 HAFT_INTERNAL void haft__registry_unlock(void);
-
-/* Under the lock: for (d = first_open_domain(); d; d = d->next_open). */
-HAFT_INTERNAL haft_domain *haft__first_open_domain(void);
 
 /*
  * A number of this process: processes that come from one another by fork have different ones, also
@@ -10294,8 +10217,7 @@ HAFT_INTERNAL uint64_t haft__registry_process(void);
  * Edges in this file.
  *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
  *            no other thread uses the domain
- *   OWN      in the child of a fork, which has one thread
- */
+  */
 
 #define haft__NUMBERED(UPPER, lower) [HAFT_CLOCK_##UPPER] = &haft__##lower##_clock,
 static const struct haft__clock *const haft__clocks[HAFT_CLOCK_COUNT] = {HAFT_CLOCKS(haft__NUMBERED)};
@@ -10349,7 +10271,6 @@ static haft_status haft__open_domain(const haft_domain_options *options, haft_do
         haft__heap_give(&heap, opened, sizeof *opened);
         return status;
     }
-    haft__registry_add_domain(opened);
     *domain = opened;
     return HAFT_OK;
 }
@@ -10370,9 +10291,6 @@ HAFT_INTERNAL haft_status haft__domain_check_process(const haft_domain *domain)
 
 haft_status haft_domain_close(haft_domain *domain)
 {
-    if (haft__domain_check_process(domain) != HAFT_OK) {
-        return HAFT_FORKED;
-    }
     if (haft__callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
@@ -10384,10 +10302,12 @@ haft_status haft_domain_close(haft_domain *domain)
     if (status != HAFT_OK) {
         return status;
     }
-    assert(haft__sections_open(domain) == 0 && "sections end before their domain is closed");
-    haft__registry_remove_domain(domain);
+    const bool is_parents = haft__domain_check_process(domain) != HAFT_OK;
+
+    assert((is_parents || haft__sections_open(domain) == 0) &&
+           "sections end before their domain is closed");
     if (domain->clock->stop != NULL) {
-        domain->clock->stop(domain);
+        domain->clock->stop(domain, is_parents);
     }
     haft__heap_give(&domain->heap, domain, sizeof *domain);
     return HAFT_OK;
@@ -10431,19 +10351,6 @@ HAFT_INTERNAL void haft__domain_blame(const haft_domain *domain, haft_stall *sta
     if (domain->clock->blame != NULL) {
         domain->clock->blame(domain, stall);
     }
-}
-
-HAFT_INTERNAL void haft__domain_after_fork(haft_domain *domain)
-{
-    const struct haft__clock *next = domain->clock->after_fork(domain);
-
-    if (next == NULL) {
-        return; /* calls that wait or close return HAFT_FORKED */
-    }
-    domain->clock = next;
-    domain->process = haft__registry_process();
-    haft__store_relaxed(OWN, &domain->sections, 0);
-    haft__measure_open(&domain->measure);
 }
 
 HAFT_INTERNAL haft_status haft__domain_wait_for(haft_domain *domain, uint64_t ticket)
@@ -10686,7 +10593,7 @@ HAFT_INTERNAL uint64_t haft__stall_limit(uint64_t stall_ns)
 HAFT_INTERNAL void haft__measure_open(struct haft__measure *haft__measure)
 {
     haft__os_mutex_open(&haft__measure->lock);
-    haft__store_relaxed(HINT, &haft__measure->reported, 0); /* of the parent, after a fork */
+    haft__store_relaxed(HINT, &haft__measure->reported, 0);
     haft__store_relaxed(HINT, &haft__measure->ticket, 0);
 }
 
@@ -10719,12 +10626,11 @@ HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__meas
 /* concurrent/clock/registry.c */
 
 /*
- * The list of open domains, and the lock that it is under.
+ * The lock of opening and closing, and the number of the process.
  *
- * Every fork takes the lock, so that the child can take it, too: in a child that calls nothing of
- * haft/threads.h the lists are whole.  Where the system has no memory for that handler, such a
- * child may find the lock held.  haft_before_fork() takes the lock as well, before or after the
- * handler: hence a thread's count.
+ * Every fork takes the lock, so that the child finds the lists whole, and can take it, too.  Where
+ * the system has no memory for that handler, the child may find the lock held.  Other handlers take
+ * it as well, before this one: hence a thread's count.
  *
  * Locks are to be taken in one order.  A program opens tables while it holds its locks, and this
  * one is held while memory is allocated (export_text.c); the handler given to os_on_fork last runs
@@ -10733,7 +10639,6 @@ HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__meas
  */
 
 static struct haft__os_mutex haft__domains_lock;
-static haft_domain *haft__open_domains; /* under the lock */
 static haft__THREAD_LOCAL unsigned haft__times_taken;
 static uint32_t haft__forks; /* from the first process to this; written where there is one thread */
 static uint64_t haft__process_number; /* this one's number, as forks; 0: the handler does not keep it */
@@ -10770,6 +10675,7 @@ static void haft__begin_child(void)
 {
     haft__forks++;
     haft__process_number = haft__number_now();
+    haft__threads_begin_child();
     haft__registry_unlock();
 }
 
@@ -10790,33 +10696,6 @@ static void haft__watch_forks(void)
 HAFT_INTERNAL uint64_t haft__registry_process(void)
 {
     return haft__process_number != 0 ? haft__process_number : haft__number_now(); /* the latter is a system call */
-}
-
-HAFT_INTERNAL void haft__registry_add_domain(haft_domain *domain)
-{
-    haft__registry_lock();
-    domain->next_open = haft__open_domains;
-    domain->open_link = &haft__open_domains;
-    if (haft__open_domains != NULL) {
-        haft__open_domains->open_link = &domain->next_open;
-    }
-    haft__open_domains = domain;
-    haft__registry_unlock();
-}
-
-HAFT_INTERNAL void haft__registry_remove_domain(haft_domain *domain)
-{
-    haft__registry_lock();
-    *domain->open_link = domain->next_open;
-    if (domain->next_open != NULL) {
-        domain->next_open->open_link = domain->open_link;
-    }
-    haft__registry_unlock();
-}
-
-HAFT_INTERNAL haft_domain *haft__first_open_domain(void)
-{
-    return haft__open_domains;
 }
 
 /* concurrent/clock/section.c */
@@ -10945,7 +10824,8 @@ HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain)
     if (haft__callback_is_running()) {
         return; /* a later call notices it */
     }
-    if (waited >= domain->stall_ns && haft__is_to_report(domain, ticket)) {
+    if (waited >= domain->stall_ns && haft__domain_check_process(domain) == HAFT_OK &&
+        haft__is_to_report(domain, ticket)) {
         haft__fetch_add_relaxed(COUNT, &domain->stalls, 1);
         haft__report(domain, waited);
     }
@@ -10960,28 +10840,42 @@ HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain)
  *   COUNT   each number is given once, in no order with anything else
  */
 
+static haft__atomic_u64 haft__last_number;
+static haft__THREAD_LOCAL uint64_t haft__system_number; /* 0: not asked yet */
+
+/* In the child of a fork, written by its one thread: itself, and the last of its parent. */
+static uint64_t haft__forking;
+static uint64_t haft__last;
+
 HAFT_INTERNAL uint64_t haft__thread_number(void)
 {
-    static haft__atomic_u64 given;
     static haft__THREAD_LOCAL uint64_t number;
 
     if (number == 0) {
-        number = haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
+        number = haft__fetch_add_relaxed(COUNT, &haft__last_number, 1) + 1;
     }
     return number;
 }
 
-/* The thread of a fork's child has another number than the one that it goes on from. */
 HAFT_INTERNAL uint64_t haft__thread_system_number(void)
 {
-    static haft__THREAD_LOCAL uint64_t process;
-    static haft__THREAD_LOCAL uint64_t number;
-
-    if (process != haft__registry_process()) {
-        number = haft__os_thread_number();
-        process = haft__registry_process();
+    if (haft__system_number == 0) {
+        haft__system_number = haft__os_thread_number();
     }
-    return number;
+    return haft__system_number;
+}
+
+/* The system gives the thread of a child another number than the one that it goes on from. */
+HAFT_INTERNAL void haft__threads_begin_child(void)
+{
+    haft__system_number = 0;
+    haft__forking = haft__thread_number();
+    haft__last = haft__load_relaxed(COUNT, &haft__last_number);
+}
+
+HAFT_INTERNAL bool haft__thread_is_gone(uint64_t number)
+{
+    return number <= haft__last && number != haft__forking;
 }
 
 /* concurrent/clock/tickets.c */
@@ -11158,7 +11052,6 @@ struct haft_worker {
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
     bool is_to_draw;      /* open, and it has not drawn from the budget */
-    bool is_movable;      /* the frame clock lets it go from thread to thread */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
@@ -11169,7 +11062,6 @@ struct haft_worker {
     _Alignas(haft__CACHE_LINE) struct haft__ring ready;   /* batches that may be reused at once */
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
     haft__atomic_u64 state;
-    haft__atomic_u64 in_hand;       /* the id whose on_reclaim has begun; 0: none */
     struct haft_worker *next; /* in the roster; constant */
     struct haft__segment segment;
 };
@@ -11258,7 +11150,6 @@ struct haft_table {
 
     haft__atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open.  Under the
                             registry's lock */
-    void (*attached_after_fork)(const haft__atomic_u64 *attached); /* of those; NULL: there is none */
 };
 
 /*
@@ -11942,7 +11833,6 @@ HAFT_INTERNAL bool haft__released_has(const haft_table *table, uint64_t haft__ru
  * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
  */
 
-/* The counts that a walk over all slots has found. */
 struct haft__stock {
     uint64_t live;
     uint64_t reserved;
@@ -11956,9 +11846,6 @@ struct haft__stock {
  * then.
  */
 HAFT_INTERNAL struct haft__stock haft__stats_stock(const haft_table *table);
-
-/* Set the counters to these.  One thread, when no other uses the table. */
-HAFT_INTERNAL void haft__stats_correct(haft_table *table, const struct haft__stock *found);
 
 /*
  * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
@@ -12812,7 +12699,6 @@ static void haft__call_back(haft_worker *worker, uint64_t index, haft__atomic_u6
     const haft_table *table = worker->table;
     const haft_id id = haft__word_last_life(&table->slots.format, word, index);
 
-    haft__store_relaxed(OWN, &worker->in_hand, id.bits); /* until the word says the same */
     haft__callback_begin();
     /* NULL tells a callback that the table closes: it need not insert further objects. */
     table->on_reclaim(haft__slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
@@ -12845,9 +12731,6 @@ static bool haft__sift(haft_worker *worker, uint64_t index)
     haft__tally(&worker->counters.exhausted, haft__is_last);
     haft__slots_poison(&table->slots, at);
     haft__store_relaxed(OWN, at, next);
-    if (table->on_reclaim != NULL) {
-        haft__store_relaxed(OWN, &worker->in_hand, 0);
-    }
     return !haft__is_last;
 }
 
@@ -13212,7 +13095,8 @@ HAFT_INTERNAL uint64_t haft__roster_open(const haft_table *table)
     uint64_t open = 0;
 
     for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        open += haft__worker_state(worker) != haft__WORKER_CLOSED;
+        open += haft__worker_state(worker) != haft__WORKER_CLOSED &&
+                !haft__thread_is_gone(haft__load_relaxed(OWN, &worker->state) >> haft__STATE_BITS);
     }
     return open;
 }
@@ -13359,7 +13243,6 @@ HAFT_INTERNAL void haft__roster_hand_over(haft_worker *worker)
 HAFT_INTERNAL void haft__roster_leave(haft_worker *worker)
 {
     worker->is_to_draw = false;
-    worker->is_movable = false; /* the next to have it may be a thread */
     haft__poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     haft__store_release(ADOPT, &worker->state, haft__WORKER_CLOSED);
@@ -13712,8 +13595,7 @@ struct haft__lives {
 
 static void haft__count_begun(struct haft__lives *lives, const haft_table *table)
 {
-    lives->begun = haft__load_relaxed(COUNT, &table->counters.reserved) +
-                   haft__load_relaxed(COUNT, &table->counters.inserted); /* corrections, after a fork */
+    lives->begun = 0;
     lives->exhausted = haft__load_acquire(TALLY, &table->counters.exhausted);
     for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
         lives->exhausted += haft__load_acquire(TALLY, &worker->counters.exhausted);
@@ -13761,30 +13643,6 @@ HAFT_INTERNAL uint64_t haft__stats_idle(const haft_table *table)
     const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
 
     return haft__difference(drawn, at_hand + haft__taken(&lives) + lives.exhausted);
-}
-
-/* Add the difference; sums are modulo 2^64, and so may a counter be. */
-static void haft__correct(haft__atomic_u64 *counter, uint64_t wanted, uint64_t counted)
-{
-    haft__count_up(counter, wanted - counted);
-}
-
-/*
- * `created` and `freed` never fall: a life that is counted, and that the walk has not found, counts
- * as freed.
- */
-HAFT_INTERNAL void haft__stats_correct(haft_table *table, const struct haft__stock *found)
-{
-    struct haft__counters *counters = &table->counters;
-    const struct haft__sums sums = haft__sum(table);
-    const struct haft__stock counted = haft__stock_of(&sums);
-    const uint64_t haft__missing = haft__not_negative(counted.live - found->live);
-
-    haft__count_up(&counters->freed, haft__missing);
-    haft__correct(&counters->inserted, found->live, counted.live - haft__missing);
-    haft__correct(&counters->reserved, found->reserved, counted.reserved);
-    haft__correct(&counters->reclaimed, counted.retired + haft__missing, found->retired); /* is subtracted */
-    haft__correct(&counters->exhausted, found->exhausted, counted.exhausted);
 }
 
 HAFT_INTERNAL
@@ -14814,10 +14672,31 @@ HAFT_INTERNAL haft_status haft__drain_table(haft_table *table);
 /* Whether anything is attached, as far as the calling thread sees.  Wait-free. */
 HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table);
 
+/*
+ * concurrent/extra/implicit.h - the implicit workers of a table, as its closing sees them.
+ */
+
+/* The calling thread's implicit worker for this table; NULL: none.  Wait-free, O(implicit workers
+ * of the thread). */
+HAFT_INTERNAL haft_worker *haft__implicit_own(const haft_table *table);
+
+/* How many open workers are not implicit ones that the calling thread may close.  Blocking: a lock,
+ * as below. */
+HAFT_INTERNAL uint64_t haft__implicit_others(const haft_table *table);
+
+/* Hand on what these hold to all workers; they stay open.  When no other thread uses them. */
+HAFT_INTERNAL void haft__implicit_flush(const haft_table *table);
+
+/* They close with the table; HAFT_IN_USE: another worker is open, and nothing is done. */
+HAFT_INTERNAL haft_status haft__implicit_close(const haft_table *table);
+
 /* concurrent/extra/close.c */
 
 /*
  * Closing a table.
+ *
+ * In the child of a fork a table of its parent's only gives its memory back: its other threads may
+ * have been anywhere, so nothing is waited for, looked at or called.
  *
  * Edges in this file.
  *   OWN     no other thread uses the table
@@ -14835,8 +14714,33 @@ static haft_status haft__close_shared(haft_table *table)
     return status;
 }
 
+/* Stopped: its slots, and itself. */
+static void haft__release_table(haft_table *table)
+{
+    haft__slots_unpoison_all(&table->slots, haft__load_relaxed(OWN, &table->fresh));
+    haft__slots_close(&table->slots);
+    haft__table_free(table);
+}
+
+static haft_status haft__close_parents(haft_table *table)
+{
+    haft_status status = haft__domain_check_moment(table->domain);
+
+    status = status == HAFT_OK && haft__table_has_attached(table) ? HAFT_IN_USE : status;
+    status = status == HAFT_OK ? haft__implicit_close(table) : status;
+    if (status == HAFT_OK) {
+        haft__local_free(table->legacy.local);
+        haft__table_stop(table);
+        haft__release_table(table);
+    }
+    return status;
+}
+
 haft_status haft_table_close(haft_table *table)
 {
+    if (haft__domain_check_process(table->domain) != HAFT_OK) {
+        return haft__close_parents(table);
+    }
     if (table->legacy.local != NULL) {
         return haft__close_shared(table);
     }
@@ -14847,9 +14751,7 @@ haft_status haft_table_close(haft_table *table)
     }
     haft__leaks_report(&table->slots, table->name, haft__load_relaxed(OWN, &table->fresh));
     haft__table_stop(table);
-    haft__slots_unpoison_all(&table->slots, haft__load_relaxed(OWN, &table->fresh));
-    haft__slots_close(&table->slots);
-    haft__table_free(table);
+    haft__release_table(table);
     return HAFT_OK;
 }
 
@@ -14878,6 +14780,9 @@ HAFT_INTERNAL haft_status haft__collect_begin(haft_table *table, haft_worker **w
     if (haft__callback_is_running()) {
         return HAFT_IN_CALLBACK;
     }
+    if (haft__domain_check_process(table->domain) != HAFT_OK) {
+        return HAFT_FORKED; /* a thread that is gone may go through them for ever */
+    }
     if (!haft__cas_relaxed(RETRY, &table->collecting, 0, 1)) {
         return HAFT_BUSY;
     }
@@ -14897,27 +14802,6 @@ HAFT_INTERNAL void haft__collect_end(haft_worker *worker)
     haft__store_relaxed(RETRY, &table->collecting, 0);
     haft__worker_return(worker);
 }
-
-/*
- * concurrent/extra/implicit.h - the implicit workers of a table, as its closing sees them.
- */
-
-/* The calling thread's implicit worker for this table; NULL: none.  Wait-free, O(implicit workers
- * of the thread). */
-HAFT_INTERNAL haft_worker *haft__implicit_own(const haft_table *table);
-
-/* How many open workers are not implicit ones that the calling thread may close.  Blocking: a lock,
- * as below. */
-HAFT_INTERNAL uint64_t haft__implicit_others(const haft_table *table);
-
-/* Hand on what these hold to all workers; they stay open.  When no other thread uses them. */
-HAFT_INTERNAL void haft__implicit_flush(const haft_table *table);
-
-/* They close with the table; HAFT_IN_USE: another worker is open, and nothing is done. */
-HAFT_INTERNAL haft_status haft__implicit_close(const haft_table *table);
-
-/* In the child of a fork, under the lock: forget those of the threads that are gone. */
-HAFT_INTERNAL void haft__implicit_after_fork(void);
 
 /* concurrent/extra/drain.c */
 
@@ -15163,89 +15047,6 @@ int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t
     return haft__sites_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
 }
 
-/*
- * concurrent/extra/orphans.h - a table whose other threads have gone, in the middle of any call.
- */
-
-/*
- * Close the workers of all other threads, and put every free slot where it can be found again.  The
- * process has one thread, outside callbacks; O(slots ever used).
- */
-HAFT_INTERNAL void haft__orphans_collect(haft_table *table);
-
-/* concurrent/extra/fork.c */
-
-/*
- * Fork: a child goes on with its parent's tables.
- *
- * The thread that forks has the lock of the lists of tables, domains and implicit workers, so these
- * are whole in the child.  Each clock forgets the other threads in its own way; each table collects
- * the slots that they have left (orphans.c).
- */
-
-static haft__THREAD_LOCAL unsigned haft__depth;
-
-void haft_before_fork(void)
-{
-    if (haft__depth++ == 0) {
-        haft__registry_lock();
-    }
-}
-
-void haft_after_fork_parent(void)
-{
-    if (--haft__depth == 0) {
-        haft__registry_unlock();
-    }
-}
-
-/* A worker that may go from thread to thread names the last: now the one that is left. */
-static void haft__take_over_sets(const haft_table *table)
-{
-    for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        if (haft__worker_state(worker) == haft__WORKER_OPEN && worker->is_movable) {
-            haft__roster_hand_over(worker);
-        }
-    }
-}
-
-/* Only the frame clock lets a set change threads, and domain_after_fork() may replace another clock
- * by that one: so this comes first. */
-static void haft__take_over_all_sets(void)
-{
-    for (const haft_table *table = haft__first_open_table(); table != NULL; table = table->next_open) {
-        if (!table->is_closing && table->domain->clock == &haft__frame_clock) {
-            haft__take_over_sets(table);
-        }
-    }
-}
-
-void haft_after_fork_child(void)
-{
-    if (--haft__depth != 0) {
-        return;
-    }
-    haft__take_over_all_sets();
-    for (haft_domain *domain = haft__first_open_domain(); domain != NULL; domain = domain->next_open) {
-        haft__domain_after_fork(domain);
-    }
-    assert(!haft__callback_is_running()); /* it may have slots in hand, which would be found twice */
-    for (haft_table *table = haft__first_open_table(), *next; table != NULL && !haft__callback_is_running();
-         table = next) {
-        next = table->next_open;
-        if (table->is_closing) {
-            haft__tables_remove(table); /* by a thread that is gone */
-            continue;
-        }
-        haft__orphans_collect(table);
-        if (table->attached_after_fork != NULL) {
-            table->attached_after_fork(&table->attached);
-        }
-    }
-    haft__implicit_after_fork();
-    haft__registry_unlock();
-}
-
 /* concurrent/extra/implicit.c */
 
 /*
@@ -15461,6 +15262,7 @@ haft_status haft_worker_current(haft_table *table, haft_worker **worker)
 static bool haft__closes_with(const struct haft__entry *entry, const haft_table *table)
 {
     return entry->opened.number == table->number && haft__is_current(&entry->opened) &&
+           !haft__thread_is_gone(entry->opened.thread) &&
            haft__domain_may_leave(table->domain, entry->opened.worker->member);
 }
 
@@ -15530,17 +15332,6 @@ HAFT_INTERNAL haft_status haft__implicit_close(const haft_table *table)
     }
     haft__registry_unlock();
     return status;
-}
-
-HAFT_INTERNAL void haft__implicit_after_fork(void)
-{
-    for (struct haft__entry *entry = haft__all_entries, *next; entry != NULL; entry = next) {
-        next = entry->next_all;
-        if (entry->opened.thread != haft__thread_number()) {
-            haft__unlink_entry(entry);
-            free(entry);
-        }
-    }
 }
 
 /* concurrent/extra/many.c */
@@ -15675,328 +15466,6 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
         }
     }
     return done;
-}
-
-/* concurrent/extra/orphans.c */
-
-/*
- * Slots that no thread leads to any more, after a fork.
- *
- * The threads that are gone may have been anywhere: with a batch in hand, in the middle of a push,
- * inside on_reclaim.  Of all that leads to free slots, the child believes only the words of the
- * slots, the extents, the lists through the words, and the list of released runs: each of these
- * changes in one step.  All rings, depots, batches and descriptors begin anew, and each slot that
- * is neither live, reserved, exhausted, pinned nor fresh goes into a new batch: ready if it had
- * been taken back or was never used, else under a new ticket.
- *
- * An on_reclaim that had begun on a thread that is gone does not begin again.  Nor does one begin
- * for a slot that such a thread was moving into or out of a list: its link hides the mark.
- *
- * Edges in this file.
- *   OWN   the process has one thread
- */
-
-struct haft__orphans {
-    haft_table *table;
-    haft_worker *worker; /* whose rings the batches go to */
-    struct haft__batch *ready;
-    struct haft__batch *waiting;
-    struct haft__stock stock;
-    uint64_t known_to; /* below, slots from the one looked at on are fresh, or are not */
-    bool is_fresh;
-};
-
-/* --- the state that the other threads left --- */
-
-/* A callback had begun for `id`: its slot is as good as taken back. */
-static void haft__forget_callback(const haft_table *table, uint64_t id)
-{
-    const struct haft__word_format *format = &table->slots.format;
-    const uint64_t index = haft__word_index(format, id);
-    haft__atomic_u64 *at = haft__slots_word(&table->slots, index);
-    const uint64_t word = haft__load_relaxed(OWN, at);
-
-    /* Another thread may have used the slot since. */
-    if (id != 0 && haft__word_index(format, word) == haft__MARK_FREE &&
-        haft__word_last_life(format, word, index).bits == id) {
-        haft__store_relaxed(OWN, at, haft__life_after(&table->slots, word));
-    }
-}
-
-static void haft__reset_worker(haft_worker *worker)
-{
-    haft__asan_unpoison(worker, sizeof *worker);
-    haft__hand_fill(worker, haft__pool_take(&worker->table->pool, &worker->segment));
-    haft__hand_open(worker, haft__pool_take(&worker->table->pool, &worker->segment));
-    worker->spare_count = 0;
-    memset(&worker->backlog, 0, sizeof worker->backlog);
-    haft__store_relaxed(OWN, &worker->waiting.head, haft__load_relaxed(OWN, &worker->waiting.tail));
-    haft__store_relaxed(OWN, &worker->ready.head, haft__load_relaxed(OWN, &worker->ready.tail));
-    haft__forget_callback(worker->table, haft__load_relaxed(OWN, &worker->in_hand));
-    haft__store_relaxed(OWN, &worker->in_hand, 0);
-}
-
-/* Each worker holds nothing, and nothing of the budget if its thread is gone. */
-static void haft__reset_workers(haft_table *table)
-{
-    uint64_t budget = table->budget_size;
-
-    for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        haft__reset_worker(worker);
-        if (haft__worker_is_own(worker)) {
-            budget -= 2 * (uint64_t)(worker->batch_limit - 1);
-        } else {
-            haft__worker_set_batch_limit(worker, 1);
-        }
-    }
-    haft__store_relaxed(OWN, &table->budget, budget);
-    haft__store_relaxed(OWN, &table->drawing, 0);
-}
-
-/* Not before the slots have been put: a worker that is closed may not be used. */
-static void haft__close_others(const haft_table *table)
-{
-    for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        if (!haft__worker_is_own(worker)) {
-            haft__roster_leave(worker);
-        }
-    }
-}
-
-/* The slots of a list, from `index` on, have their mark again. */
-static void haft__dissolve(const struct haft__slots *slots, uint64_t index, uint64_t mark)
-{
-    while (index >= HAFT_FIRST_INDEX && index != haft__NUMBER_NONE) {
-        haft__atomic_u64 *at = haft__slots_word(slots, index);
-        const uint64_t word = haft__load_relaxed(OWN, at);
-
-        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, mark));
-        index = haft__word_index(&slots->format, word);
-    }
-}
-
-static void haft__dissolve_lists(haft_table *table)
-{
-    const struct haft__slots *slots = &table->slots;
-
-    for (int kind = 0; kind < haft__LIST_COUNT; kind++) {
-        haft__dissolve(slots, haft__tagged_number(haft__load_relaxed(OWN, &table->lists[kind].head)),
-                 haft__list_mark((enum haft__list_kind)kind));
-    }
-    haft__dissolve(slots, haft__load_relaxed(OWN, &table->legacy.listed), haft__MARK_END);
-    haft__lists_open(table);
-    haft__store_relaxed(OWN, &table->legacy.listed, haft__MARK_END);
-}
-
-#define haft__SEEN (UINT64_C(1) << haft__NUMBER_BITS) /* in the link of a run that is in the list */
-
-/* A run that some thread had taken out of the list, or not put into it, is like any other. */
-static void haft__mend_runs(haft_table *table)
-{
-    const struct haft__runs *runs = &table->slots.runs;
-    const uint64_t end = haft__runs_of(runs, haft__load_relaxed(OWN, &table->fresh));
-    uint64_t haft__run = haft__tagged_number(haft__load_relaxed(OWN, &table->released.head));
-    uint64_t slots = 0;
-
-    if (runs->stay) {
-        return;
-    }
-    while (haft__run != haft__NUMBER_NONE) {
-        const uint64_t next = haft__tagged_number(haft__runs_link(runs, haft__run));
-
-        haft__runs_set_link(runs, haft__run, haft__SEEN | next);
-        slots += haft__runs_end(runs, haft__run) - haft__runs_first(runs, haft__run);
-        haft__run = next;
-    }
-    for (haft__run = 0; haft__run < end; haft__run++) {
-        const uint64_t link = haft__runs_link(runs, haft__run);
-        const uint64_t next = haft__tagged_number(link);
-
-        if (link - next == haft__SEEN) {
-            haft__runs_set_link(runs, haft__run, next == haft__NUMBER_NONE ? haft__RUN_LAST : next);
-        } else if (link != haft__RUN_IN_USE) {
-            haft__runs_set_link(runs, haft__run, haft__RUN_IN_USE);
-        }
-    }
-    haft__store_relaxed(OWN, &table->released.slots, slots);
-}
-
-/* --- the slots --- */
-
-/* Whether slot `index` is in an extent; up to `*until` the answer is the same. */
-static bool haft__is_in_extent(const haft_table *table, uint64_t index, uint64_t *until)
-{
-    *until = UINT64_MAX;
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        const haft_range range = haft__fresh_range(worker);
-
-        if (range.from <= index && index < range.to) {
-            *until = range.to;
-            return true;
-        }
-        if (index < range.from && range.from < range.to && range.from < *until) {
-            *until = range.from;
-        }
-    }
-    return false;
-}
-
-/* Whether slot `index`, one after the last that was asked for, is there to be drawn. */
-static bool haft__is_fresh(struct haft__orphans *orphans, uint64_t index)
-{
-    const haft_table *table = orphans->table;
-    const uint64_t haft__run = haft__runs_of(&table->slots.runs, index);
-
-    if (index >= orphans->known_to) {
-        orphans->is_fresh = haft__is_in_extent(table, index, &orphans->known_to);
-    }
-    return orphans->is_fresh || haft__released_has(table, haft__run);
-}
-
-static void haft__put_ready(struct haft__orphans *orphans, uint64_t index)
-{
-    struct haft__batch *batch = orphans->ready;
-
-    batch->indices[batch->count++] = (uint32_t)index;
-    if (batch->count == orphans->table->batch_max) {
-        orphans->ready = haft__shelf_empty_batch(orphans->worker);
-        haft__shelf_offer(orphans->worker, batch);
-    }
-}
-
-static void haft__put_waiting(struct haft__orphans *orphans, uint64_t index)
-{
-    struct haft__batch *batch = orphans->waiting;
-
-    orphans->stock.retired++;
-    batch->has_last_lives = true; /* perhaps */
-    batch->indices[batch->count++] = (uint32_t)index;
-    if (batch->count == orphans->table->batch_max) {
-        orphans->waiting = haft__shelf_empty_batch(orphans->worker);
-        haft__retire_batch(orphans->worker, batch);
-    }
-}
-
-/* A freed slot, whose callback has not begun.  A slot that has pins goes nowhere. */
-static void haft__put_freed(struct haft__orphans *orphans, uint64_t index, haft__atomic_u64 *at)
-{
-    const struct haft__slots *slots = &orphans->table->slots;
-    const uint64_t pins = slots->has_pins ? haft__load_relaxed(OWN, haft__slots_pins(slots, at)) : 0;
-
-    if (pins > haft__PIN_TAKEN) {
-        orphans->stock.retired++;
-        return;
-    }
-    if (pins == haft__PIN_TAKEN) {
-        haft__store_relaxed(OWN, haft__slots_pins(slots, at), 0);
-    }
-    haft__put_waiting(orphans, index);
-}
-
-/*
- * A slot that was taken back, or never used: ready.  One with a link in its word may have been
- * freed just before the fork, and the thread that forked may read its object still: it waits.
- */
-static void haft__put_free(struct haft__orphans *orphans, uint64_t index, haft__atomic_u64 *at, uint64_t word)
-{
-    const struct haft__slots *slots = &orphans->table->slots;
-    const bool is_linked = haft__word_index(&slots->format, word) >= HAFT_FIRST_INDEX;
-
-    word = haft__life_after(slots, haft__slots_begin_at(slots, index, word));
-    if (!is_linked) {
-        haft__slots_poison(slots, at);
-    }
-    haft__store_relaxed(OWN, at, word);
-    if (haft__word_index(&slots->format, word) == haft__MARK_EXHAUSTED) {
-        orphans->stock.exhausted++;
-    } else if (is_linked) {
-        haft__put_waiting(orphans, index);
-    } else {
-        haft__put_ready(orphans, index);
-    }
-}
-
-/*
- * Whether a slot with a link in its word was on its way into a list of freed slots, or out of it.
- * It may also have been given up, or come from a local table, and has no pins then; where that
- * cannot be told, no callback runs for it.
- */
-static bool haft__was_freed(const haft_table *table, haft__atomic_u64 *at)
-{
-    const bool has_others =
-        table->legacy.local != NULL || haft__load_relaxed(OWN, &table->counters.aborted) != 0;
-
-    return !has_others ||
-           (table->slots.has_pins && haft__load_relaxed(OWN, haft__slots_pins(&table->slots, at)) != 0);
-}
-
-static void haft__look_at(struct haft__orphans *orphans, uint64_t index)
-{
-    const struct haft__slots *slots = &orphans->table->slots;
-    haft__atomic_u64 *at = haft__slots_word(slots, index);
-    const uint64_t word = haft__load_relaxed(OWN, at);
-    const uint64_t mark = haft__word_index(&slots->format, word);
-
-    if (mark == index) {
-        orphans->stock.live++;
-    } else if (mark == haft__MARK_RESERVED) {
-        orphans->stock.reserved++;
-    } else if (mark == haft__MARK_EXHAUSTED) {
-        orphans->stock.exhausted++;
-    } else if (mark == haft__MARK_FREE) {
-        haft__put_freed(orphans, index, at);
-    } else if (mark >= HAFT_FIRST_INDEX && haft__was_freed(orphans->table, at)) {
-        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, haft__MARK_FREE));
-        haft__put_freed(orphans, index, at);
-    } else if (!haft__is_fresh(orphans, index)) {
-        haft__put_free(orphans, index, at, word);
-    }
-}
-
-static void haft__look_at_all(struct haft__orphans *orphans)
-{
-    const uint64_t end = haft__load_relaxed(OWN, &orphans->table->fresh);
-
-    orphans->ready = haft__shelf_empty_batch(orphans->worker);
-    orphans->waiting = haft__shelf_empty_batch(orphans->worker);
-    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        haft__look_at(orphans, index);
-    }
-    haft__shelf_ready(orphans->worker, orphans->ready);
-    if (orphans->waiting->count != 0) {
-        haft__retire_batch(orphans->worker, orphans->waiting);
-    } else {
-        haft__shelf_give_batch(orphans->worker, orphans->waiting);
-    }
-}
-
-/* A worker of the forking thread, whose quiescent points look at its batches; else any. */
-static haft_worker *haft__collector(const haft_table *table)
-{
-    for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        if (haft__worker_is_own(worker)) {
-            return worker;
-        }
-    }
-    return haft__roster_first(table);
-}
-
-HAFT_INTERNAL void haft__orphans_collect(haft_table *table)
-{
-    struct haft__orphans orphans = {.table = table, .worker = haft__collector(table)};
-
-    haft__dissolve_lists(table);
-    haft__store_relaxed(OWN, &table->collecting, 0);
-    haft__mend_runs(table);
-    haft__pool_reset(&table->pool);
-    haft__reset_workers(table);
-    haft__depot_open(&table->waiting, &table->pool);
-    haft__depot_open(&table->ready, &table->pool);
-    if (orphans.worker != NULL) {
-        haft__look_at_all(&orphans);
-    }
-    haft__close_others(table);
-    haft__stats_correct(table, &orphans.stock);
 }
 
 /* concurrent/extra/pin.c */
@@ -16867,7 +16336,6 @@ void haft_abort_unregistered(haft_table *table, haft_id id)
  *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
  *                                             with CAS, by one thread in this life
  *          g[RESERVED] -> id                  by that thread                          (SIDE)
- *          g[RESERVED] -> 0                   in the child of a fork
  *
  * g[RESERVED] of a former life was left by a thread that ended in the middle.
  */
@@ -16902,9 +16370,6 @@ HAFT_INTERNAL void haft__sides_forget_all(const haft__atomic_u64 *list);
 
 /* The same where sides_become() follows: each value ends whose side has on_end. */
 HAFT_INTERNAL void haft__sides_end_all(const haft__atomic_u64 *list);
-
-/* The process has one thread: values that others were setting are not there. */
-HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list);
 
 /* kit/local/sides/local_side.c */
 
@@ -17192,27 +16657,6 @@ bool haft_side_remove(haft_side *side, haft_id id)
     }
     haft__end_value(side, entry, id.bits);
     return true;
-}
-
-static void haft__forget_unfinished(const haft_side *side)
-{
-    const uint64_t end = haft__load_relaxed(OWN, &side->used);
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        haft__atomic_u64 *entry = haft__entry_of(side, index);
-        const uint64_t word = haft__load_relaxed(OWN, entry);
-
-        if (haft__word_index(&side->slots->format, word) == haft__MARK_RESERVED) {
-            haft__store_relaxed(OWN, entry, 0);
-        }
-    }
-}
-
-HAFT_INTERNAL void haft__sides_after_fork(const haft__atomic_u64 *list)
-{
-    for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
-        haft__forget_unfinished(side);
-    }
 }
 
 /* --- values are set --- */
@@ -20373,10 +19817,10 @@ static void haft__fill_gaps(struct haft_packed *packed)
 static void haft__unlist(struct haft_packed *packed, const haft_packed_slot *slot)
 {
     const uint32_t haft__place = slot->death - 1;
-    const uint32_t last = packed->dead[--packed->dead_count];
+    const uint32_t haft__last = packed->dead[--packed->dead_count];
 
-    packed->dead[haft__place] = last;
-    packed->slot[last].death = haft__place + 1;
+    packed->dead[haft__place] = haft__last;
+    packed->slot[haft__last].death = haft__place + 1;
 }
 
 haft_status haft_packed_free(haft_packed *packed, haft_id id)
@@ -22037,7 +21481,6 @@ static haft_status haft__open_commands(haft_table *table, const haft_commands_op
         allocator.free(allocator.context, opened, sizeof *opened);
         return status;
     }
-    opened->worker->is_movable = true;
     *commands = opened;
     return HAFT_OK;
 }
@@ -22063,7 +21506,6 @@ void haft_commands_close(haft_commands *commands)
         haft_arena_close(commands->recorders[i]->arena);
         from.free(from.context, commands->recorders[i], sizeof(haft_recorder));
     }
-    commands->worker->is_movable = false; /* first: after a fork it is closed with its thread */
     haft_worker_close(commands->worker);
     haft_arena_close(commands->arena);
     from.free(from.context, commands->recorders, commands->room * sizeof *commands->recorders);
@@ -22263,10 +21705,10 @@ static void haft__make_calls(haft_recorder *recorder, haft_commands *commands, h
 static void haft__count_not_live(haft_worker *worker, haft_id id, haft_applied *applied)
 {
     const haft_status status = haft_diagnose(worker->table, id);
-    const bool haft__was_freed = status == HAFT_STALE || status == HAFT_EXHAUSTED;
+    const bool was_freed = status == HAFT_STALE || status == HAFT_EXHAUSTED;
 
-    applied->stale += haft__was_freed;
-    applied->refused += !haft__was_freed;
+    applied->stale += was_freed;
+    applied->refused += !was_freed;
     haft__count_up(&worker->counters.refused_frees, 1);
 }
 
@@ -22545,8 +21987,7 @@ HAFT_INTERNAL char *haft__export_text(const struct haft__export_head *head, size
  * The child of a fork finds no lock held here: a process claims its export with one
  * compare-and-swap, and leaves the one that it inherits alone.
  *
- * A thread that has the registry's lock, between the two calls around a fork, may write and close
- * its export.  So no thread waits for that lock while it has the export's, or is to be joined.
+ * No thread waits for the registry's lock while it has the export's, or is to be joined.
  *
  * Edges in this file.
  *   RETRY   a first look, and the claim itself: of the threads that open an export one wins, and
@@ -23341,7 +22782,6 @@ haft_status haft_side_open_sized(haft_table *table, const haft_side_options *opt
     if (status == HAFT_OK) {
         (*side)->leave = haft__leave_locked;
         haft__registry_lock();
-        table->attached_after_fork = haft__sides_after_fork;
         haft__sides_add(&table->attached, *side);
         haft__registry_unlock();
     }

@@ -60,31 +60,31 @@
  *     haft/id.h             203  the id: what names an object instead of a pointer
  *     haft/status.h         377  what haft's functions answer
  *     haft/view.h           718  resolving ids: what every table has in common
- *     haft/domain.h        1455  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1792  the handle table that all threads share, and its workers
- *     haft/counted.h       2229  the handle table for any thread: objects are held by counts
- *     haft/local.h         2574  the handle table of one thread: slots with holes, stable addresses
- *     haft/kit/packed.h    2988  the handle table of one thread that keeps its objects dense: no
+ *     haft/domain.h        1444  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1780  the handle table that all threads share, and its workers
+ *     haft/counted.h       2228  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2573  the handle table of one thread: slots with holes, stable addresses
+ *     haft/kit/packed.h    2987  the handle table of one thread that keeps its objects dense: no
  *                                holes
  *   then
- *     haft/scan.h          3332  visiting the live objects of a shared table
- *     haft/pin.h           3448  holding on to an object beyond a read section
- *     haft/share.h         3500  hand a local table over to all threads, and back
- *     haft/kit/side.h      3583  side tables: values of another type under the ids of a table
- *     haft/kit/snapshot.h  3826  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/scan.h          3331  visiting the live objects of a shared table
+ *     haft/pin.h           3447  holding on to an object beyond a read section
+ *     haft/share.h         3499  hand a local table over to all threads, and back
+ *     haft/kit/side.h      3582  side tables: values of another type under the ids of a table
+ *     haft/kit/snapshot.h  3825  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/memory.h        4046  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h        4045  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/threads.h       4223  threads that the program did not start, or that seldom use a
  *                                table: a worker for each thread that asks, and inserting and
  *                                freeing without one
- *     haft/diagnose.h      1065  what is wrong with an id or a table, for programs and for people
- *     haft/kit/commands.h  4688  creations and destructions recorded by jobs, carried out at the
+ *     haft/diagnose.h      1054  what is wrong with an id or a table, for programs and for people
+ *     haft/kit/commands.h  4590  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/arena.h     4423  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/typed.h         5951  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/kit/arena.h     4325  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/typed.h         5853  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/kit/export.h    6159  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/export.h    6061  statistics of all open tables in a file, for haft-top and other
  *                                programs
  *     haft/clock.h          973  a grace period that the program brings: a foreign clock
  *
@@ -415,7 +415,7 @@ typedef enum haft_status {
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
     HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,
                          closes, flushes, trims, shares or moves objects */
-    HAFT_FORKED,      /* in the child of a fork, without haft_after_fork_child() */
+    HAFT_FORKED,      /* in the child of a fork: it would wait for threads of the parent */
 
     /* Why an id cannot be restored: nothing was done. */
     HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots, or the history's snapshots */
@@ -986,7 +986,7 @@ HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
  *   - to pass on what changes: of the jobs of a thread the outermost one's beginning and end, as
  *     begin() and end() or as online() and offline(); online() only while inside() says false,
  *     offline() and quiescent() only while it says true;
- *   - to hold none of its locks around a callback, except for after_fork();
+ *   - to hold none of its locks around a callback;
  *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
  *     the other library directly make these notes themselves (haft/detail/tsan.h).
  *
@@ -1046,17 +1046,6 @@ typedef struct haft_foreign_clock {
 
     /* Whether the calling thread may begin a section; debug builds assert it.  NULL: not asked. */
     bool (*is_registered)(void *ctx);
-
-    /*
-     * In the child of a fork, from haft_after_fork_child(), once for each domain: forget the
-     * threads that are gone.  True: from now on wait() waits for the child's threads alone, and the
-     * domain goes on with the caller clock.  False: the clock cannot, and the domain goes on with
-     * the frame clock, without this one.  NULL: what waits or closes answers HAFT_FORKED in the
-     * child, as without haft_after_fork_child().  A domain that the child opens is not asked about:
-     * with false or NULL the child opens none with this clock, unless the parent's other threads
-     * were not registered with it.
-     */
-    bool (*after_fork)(void *ctx);
 
     void *reserved[4]; /* NULL: for later callbacks */
 } haft_foreign_clock;
@@ -1510,8 +1499,8 @@ typedef struct haft_stall {
 typedef struct haft_domain_options {
     /*
      * Thread, caller: required, such as haft_urcu_memb() of haft/urcu.h, or the program's own; it
-     * is copied.  In the child of a fork: one that can wait there (haft/threads.h).  Workers,
-     * frame: NULL.
+     * is copied.  In the child of a fork: one that can wait there (haft/table.h).  Workers, frame:
+     * NULL.
      */
     const haft_foreign_clock *foreign_clock;
     haft_clock clock;
@@ -1569,7 +1558,6 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  *                               with the same foreign clock; or inside a section of a clock that
  *                               can tell (liburcu's except qsbr).  Not with the frame clock
  *             HAFT_IN_CALLBACK  it is inside a callback
- *             HAFT_FORKED       in the child of a fork: see haft/threads.h
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
  *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
  *           workers and the frame clock that no haft_section_begin() is without its end, with the
@@ -1589,7 +1577,7 @@ haft_status haft_domain_close(haft_domain *domain);
  *                               except qsbr)
  *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
  *             HAFT_BUSY         frame clock: something waits, and only a tick will help
- *             HAFT_FORKED       in the child of a fork, if something waits: see haft/threads.h
+ *             HAFT_FORKED       in the child of a fork, if something waits: see haft/table.h
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
  *           quiescent point of the calling thread: pointers it resolved before are void.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
@@ -1799,7 +1787,7 @@ void haft_thread_online(haft_domain *domain);
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
- * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (haft/threads.h).
+ * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (below).
  * haft_worker_quiescent() differs: in an inner job it only hands slots on, and in such a child it
  * does all but wait; both times it returns HAFT_OK.  With qsbr and the workers clock they are
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
@@ -1807,6 +1795,18 @@ void haft_thread_online(haft_domain *domain);
  *
  * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the
  * line on stderr in its place; and system calls for memory (strict overcommit).
+ *
+ * The child of a fork has one thread, the one that forked, which needs no call for that.  With what
+ * its parent had open it resolves, opens workers and goes on with its own, inserts, frees, pins,
+ * ends jobs and callbacks, and closes: haft_table_close() and haft_domain_close() give memory back
+ * and do no more.  They wait for nothing, call nothing, touch no lock and no thread of the clock's,
+ * and count neither pins nor workers of threads that are gone.  What would wait for a grace period
+ * says HAFT_FORKED (haft_insert_wait, haft_reserve_wait, haft_domain_wait, haft_trim, haft_unshare
+ * and their kin), and what its threads free is used again only where haft_domain_tick() ends grace
+ * periods.  Slots in other threads' hands are lost to the child: those that their workers held
+ * back, or that a call was moving.  So is a table that another thread was opening or closing, with
+ * its domain.  A domain that the child opens is like any other; with a foreign clock that knows of
+ * no forks, such as liburcu's except bp, its waits may last for ever.
  *
  * Contents:
  *
@@ -1938,8 +1938,7 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
  * closed table is misuse, whatever the id.
  *
- * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK,
- *           HAFT_FORKED;
+ * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK;
  *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
  *                              object is pinned, a side open (haft/kit/side.h), or on_reclaim has
  *                              opened a worker that is not implicit: then it has run for all freed
@@ -3818,8 +3817,8 @@ uint64_t haft_side_sweep(haft_side *side);
  * a rewind brings these back, at the same places.  Where values shall end in a rewind instead, as
  * those that a program computes again, the side has an on_end, which may do nothing.
  *
- * In the child of a fork (haft/threads.h) a value that another thread was setting is not there, and
- * can be set.
+ * In the child of a fork (haft/table.h) a value that another thread was setting is not there, and
+ * setting it says HAFT_BUSY: the slot's next object can have one.
  */
 
 /*
@@ -4164,6 +4163,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
  *           memory is released:
  *             HAFT_BUSY         another thread is in this call
+ *             HAFT_FORKED       in the child of a fork (haft/table.h)
  *             HAFT_IN_CALLBACK  the calling thread is inside a callback
  *             HAFT_BAD_WRAP     the table has `wrap`: no generation is higher than all before it
  *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part
@@ -4221,8 +4221,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
 
 /*
  * haft/threads.h - threads that the program did not start, or that seldom use a table: a worker for
- * each thread that asks, and inserting and freeing without one; and the child of a fork, where one
- * thread remains.
+ * each thread that asks, and inserting and freeing without one.
  *
  * Unless a function says otherwise:
  *
@@ -4321,103 +4320,6 @@ haft_status haft_insert_wait_unregistered(haft_table *table, const void *object,
  */
 void haft_publish_unregistered(haft_table *table, haft_id id);
 void haft_abort_unregistered(haft_table *table, haft_id id);
-
-/* --- the child of a fork --- */
-
-/*
- * The child has the memory of one instant and one thread of many.  The others stand still for ever,
- * perhaps with a lock held, perhaps inside a read section, perhaps with slots in hand.
- *
- * A program that does not call the functions below: the child may do what is wait-free or lock-free
- * with what the forking thread has open: resolve, diagnose, look at statistics, insert and free
- * with its own workers.  Calls that would wait, and those that close a table or a domain that was
- * open at the fork, answer HAFT_FORKED and do nothing.  All other calls on these may find a lock
- * held that no thread releases.  A child that calls exec or _exit needs nothing.
- *
- * A program that calls them around each fork: in the child
- *
- *   - each object is live that was live at the fork, and pinned or reserved if it was so then;
- *   - the forking thread's workers go on; it opens and closes workers, tables and domains as
- *     before, and may start threads that do;
- *   - command sets (haft/kit/commands.h) of a domain with the frame clock go on as well, with what
- *     has been recorded: they are the forking thread's, whichever thread used them last.  But one
- *     that another thread was opening or closing, or that it had a call with or with one of its
- *     recorders, is half changed: the child leaves it alone.  Its worker may stay open, and then
- *     its table cannot be closed;
- *   - the other workers of the other threads are closed.  Every slot that is neither live,
- *     reserved, exhausted nor kept by a pin is free or waits for a grace period, wherever it was at
- *     the fork: with a worker, between two, or in the middle of a call.  The statistics are right
- *     again; an object that another thread was inserting, and that the child does not have, may be
- *     counted in `created` and in `freed`;
- *   - on_reclaim runs for objects that were freed, as in the parent; but not for the one object
- *     that each other thread may have had in hand: for which it had begun, or whose slot the thread
- *     was moving into or out of a list;
- *   - a reservation that another thread was about to publish or give up stays reserved, and a table
- *     or domain that another thread was opening or closing is lost: a lost table's domain can be
- *     closed all the same.  A side that another thread was closing stays open, and so does its
- *     table;
- *   - the clocks go on without the other threads:
- *
- *       workers clock                    as before
- *       frame clock                      as before
- *       thread or caller clock, by what after_fork() of the foreign clock says (haft/clock.h):
- *         true (bp)                      the caller clock: no background thread
- *         false (liburcu's others)       the frame clock: haft_domain_tick() ends grace periods,
- *                                        and what would wait says HAFT_BUSY.  It calls the foreign
- *                                        clock no more, which would wait for threads that are gone
- *         NULL                           the domain cannot wait: HAFT_FORKED, as without the calls
- *
- *   Nothing waits for a thread that is gone, so nothing hangs, nor does closing.
- *
- * Either way the export (haft/kit/export.h) is the parent's.  The child may open its own, and
- * domains and tables, and close these.
- *
- * A domain that the child opens has the workers or the frame clock, or a foreign clock that can
- * wait in the child: one whose after_fork() has answered true, or that no other thread of the
- * parent was registered with at the fork.  The wait() of any other (liburcu's except bp) may wait
- * for ever for threads that are gone, also where the parent had no domain with that clock:
- * haft_domain_open() cannot tell.
- *
- * To have them called around every fork:
- *
- *   pthread_atfork(haft_before_fork, haft_after_fork_parent, haft_after_fork_child);
- *
- * With bp the program calls liburcu's own as well, around these: urcu_bp_before_fork() first, and
- * urcu_bp_after_fork_parent() or urcu_bp_after_fork_child() last.  (With pthread_atfork: register
- * liburcu's three after haft's.)  Without them what waits in the child may wait for ever.
- */
-
-/*
- * haft_before_fork - take the lock of the lists of tables, domains and implicit workers.  Until
- * haft_after_fork_parent() other threads wait where they open or close one of these or a side of a
- * shared table, where they end with an implicit worker, or open or write an export; the export's
- * thread writes later.  No other call waits, and this one waits for no callback.  The calling
- * thread may also write and close its export.
- *
- * Threads   the one that forks next, not between haft_section_begin() and haft_section_end(), not
- *           from a callback.  Calls nest: for each one there is one of the functions below.
- * Progress  blocking: a lock that is held for short moments.
- */
-void haft_before_fork(void);
-
-/*
- * haft_after_fork_parent - the parent's other threads go on.  Call it also if fork failed.
- *
- * Threads   the one that called haft_before_fork().
- * Progress  wait-free, except for waking threads.
- */
-void haft_after_fork_parent(void);
-
-/*
- * haft_after_fork_child - the child's one thread is the only one from now on.  It collects the free
- * slots of all tables.  Inside a callback, which the contract of haft_before_fork() excludes, debug
- * builds assert; others leave the slots of the tables where they are.
- *
- * Threads   the child's one thread, before it calls anything else of haft.
- * Cost      O(slots ever used, of all open tables): it writes to the words of free slots, so pages
- *           that the child shared with its parent are copied.
- */
-void haft_after_fork_child(void);
 
 /*
  * haft/kit/arena.h - memory that is freed all at once: a frame's, a request's, a job's.

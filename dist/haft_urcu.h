@@ -55,7 +55,7 @@ extern const struct rcu_flavor_struct urcu_bp_flavor;
 /*
  * haft_urcu_flavour, haft_urcu_wait, haft_urcu_register_thread, haft_urcu_unregister_thread,
  * haft_urcu_begin, haft_urcu_end, haft_urcu_online, haft_urcu_offline, haft_urcu_quiescent,
- * haft_urcu_inside, haft_urcu_goes_on, haft_urcu_does_not_go_on, haft_urcu_memb_is_registered,
+ * haft_urcu_inside, haft_urcu_memb_is_registered,
  * haft_urcu_mb_is_registered, haft_urcu_qsbr_is_registered - the callbacks of the clocks below,
  * where `ctx` is the flavour.
  *
@@ -115,20 +115,6 @@ HAFT_ONLY_INLINE bool haft_urcu_inside(void *ctx)
     return haft_urcu_flavour(ctx)->read_ongoing() != 0;
 }
 
-/* After a fork: urcu_bp_after_fork_child() forgets the threads that are gone. */
-HAFT_ONLY_INLINE bool haft_urcu_goes_on(void *ctx)
-{
-    (void)ctx;
-    return true;
-}
-
-/* liburcu's other flavours would wait for the threads that are gone. */
-HAFT_ONLY_INLINE bool haft_urcu_does_not_go_on(void *ctx)
-{
-    (void)ctx;
-    return false;
-}
-
 #ifdef NDEBUG
 #define HAFT_URCU_REGISTERED(name) NULL
 #else
@@ -154,11 +140,11 @@ HAFT_ONLY_INLINE bool haft_urcu_qsbr_is_registered(void *ctx)
 #endif
 
 /* Constant in C, so no designators: C++17 has none. */
-#define HAFT_URCU_SECTIONS(name, registered, after_fork)                                           \
+#define HAFT_URCU_SECTIONS(name, registered)                                                       \
     {                                                                                              \
         HAFT_BITS(void *, HAFT_BITS(uintptr_t, &urcu_##name##_flavor)), haft_urcu_wait,            \
             haft_urcu_register_thread, haft_urcu_unregister_thread, haft_urcu_begin,               \
-            haft_urcu_end, NULL, NULL, NULL, haft_urcu_inside, registered, after_fork,             \
+            haft_urcu_end, NULL, NULL, NULL, haft_urcu_inside, registered,                         \
         {                                                                                          \
             NULL, NULL, NULL, NULL                                                                 \
         }                                                                                          \
@@ -172,16 +158,14 @@ HAFT_ONLY_INLINE bool haft_urcu_qsbr_is_registered(void *ctx)
  */
 HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_memb(void)
 {
-    static const haft_foreign_clock clock =
-        HAFT_URCU_SECTIONS(memb, HAFT_URCU_REGISTERED(memb), haft_urcu_does_not_go_on);
+    static const haft_foreign_clock clock = HAFT_URCU_SECTIONS(memb, HAFT_URCU_REGISTERED(memb));
 
     return &clock;
 }
 
 HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_mb(void)
 {
-    static const haft_foreign_clock clock =
-        HAFT_URCU_SECTIONS(mb, HAFT_URCU_REGISTERED(mb), haft_urcu_does_not_go_on);
+    static const haft_foreign_clock clock = HAFT_URCU_SECTIONS(mb, HAFT_URCU_REGISTERED(mb));
 
     return &clock;
 }
@@ -200,7 +184,6 @@ HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_qsbr(void)
         haft_urcu_quiescent,
         haft_urcu_inside,
         HAFT_URCU_REGISTERED(qsbr),
-        haft_urcu_does_not_go_on,
         {NULL, NULL, NULL, NULL},
     };
 
@@ -209,7 +192,7 @@ HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_qsbr(void)
 
 HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_bp(void)
 {
-    static const haft_foreign_clock clock = HAFT_URCU_SECTIONS(bp, NULL, haft_urcu_goes_on);
+    static const haft_foreign_clock clock = HAFT_URCU_SECTIONS(bp, NULL);
 
     return &clock;
 }
