@@ -13,7 +13,7 @@
 #include "bench/random.h"
 #include "bench/walk.h"
 
-#include <haft/haft.hpp>
+#include <haft/kit/kit.hpp>
 #include <vector>
 
 namespace

@@ -5,7 +5,7 @@
  * share.  A ship that sinks need not know what aims at it: ids to it just lead nowhere.
  */
 #include <haft/domain.h>
-#include <haft/typed.h>
+#include <haft/kit/typed.h>
 #include <haft/urcu.h>
 #include <stdio.h>
 

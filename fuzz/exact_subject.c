@@ -1,6 +1,7 @@
 /* A table of one thread, and random calls of all its functions. */
 #include "fuzz/exact.h"
 #include "fuzz/target.h"
+#include <haft/kit/restore.h>
 #include <stdio.h>
 #include <string.h>
 

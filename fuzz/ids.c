@@ -14,6 +14,7 @@
 #include "fuzz/target.h"
 #include <haft/detail/local_front.h>
 #include <haft/diagnose.h>
+#include <haft/kit/restore.h>
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/table.h>

@@ -1,6 +1,7 @@
 /* haft_local beside the model: every answer and every order is known. */
 #include "fuzz/play.h"
 #include <haft/domain.h>
+#include <haft/kit/restore.h>
 #include <string.h>
 
 static void check_counts(const struct play *play)

@@ -9,6 +9,7 @@
 #define HAFT_FUZZ_MODEL_H
 
 #include <haft/id.h>
+#include <haft/kit/restore.h>
 #include <haft/status.h>
 
 #define MOST_SLOTS 2048

@@ -1,6 +1,7 @@
 /* A world of bodies and joints: its tables, and the commands that change it. */
 #include "fuzz/recording.h"
 #include "fuzz/target.h"
+#include <haft/kit/restore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

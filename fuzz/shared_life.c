@@ -4,6 +4,7 @@
  */
 #include "fuzz/play.h"
 #include <haft/domain.h>
+#include <haft/kit/restore.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/urcu.h>

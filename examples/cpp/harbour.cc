@@ -10,7 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <haft/haft.hpp>
+#include <haft/kit/kit.hpp>
 #include <string>
 #include <thread>
 #include <unordered_map>

@@ -1,5 +1,6 @@
 /* level.c - the guide's hand-over: built by one thread, used by all, saved and loaded again. */
 #include "must.h"
+#include <haft/kit/restore.h>
 #include <haft/share.h>
 #include <haft/table.h>
 

@@ -1,5 +1,6 @@
 /* network.c - the guide's ids over a network: bytes go out, and what comes back is looked at. */
 #include "must.h"
+#include <haft/kit/restore.h>
 #include <haft/local.h>
 
 struct unit {

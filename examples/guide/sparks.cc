@@ -1,6 +1,6 @@
 /* sparks.cc - the guide's C++: a side table, and snapshots of a table whose objects are bytes. */
 #include <cstdio>
-#include <haft/haft.hpp>
+#include <haft/kit/kit.hpp>
 #include <string>
 
 struct spark {
@@ -17,10 +17,10 @@ int main()
     if (!names || !past || !id || !names->emplace(*id, "Pip")) {
         return 1;
     }
-    auto before = sparks->snapshot(*past);
+    auto before = haft::snapshot(*sparks, *past);
 
     sparks->free(*id);
-    if (!before || sparks->rewind(*past, *before) != HAFT_OK) {
+    if (!before || haft::rewind(*sparks, *past, *before) != HAFT_OK) {
         return 1;
     }
     const spark *pip = sparks->resolve(*id);

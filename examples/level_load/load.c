@@ -2,6 +2,7 @@
 #include "lines.h"
 #include "links.h"
 #include "saved.h"
+#include <haft/kit/restore.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "failure.h"
 #include "saved.h"
+#include <haft/kit/restore.h>
 #include <inttypes.h>
 
 static void append_id(GString *text, haft_layout layout, haft_id id)

@@ -29,11 +29,10 @@
 extern "C" {
 #endif
 
-/* See haft/table.h, haft/local.h and haft/kit/packed.h. */
+/* See haft/table.h and haft/local.h. */
 typedef struct haft_table haft_table;
 typedef struct haft_worker haft_worker;
 typedef struct haft_local haft_local;
-typedef struct haft_packed haft_packed;
 
 /* --- ids that must be live: a pointer, or the table's on_bad_access --- */
 
@@ -98,7 +97,7 @@ HAFT_INLINE void *haft_require(const haft_table *table, haft_view view, haft_id 
 }
 
 /*
- * haft_local_require - the same for a local table (for a packed one: haft/kit/packed.h).
+ * haft_local_require - the same for a local table.
  *
  * Threads   as haft_resolve() of a local table.
  * Progress  wait-free except for on_bad_access.
@@ -138,7 +137,7 @@ typedef struct haft_leak {
 } haft_leak;
 
 /*
- * on_leak: called by haft_local_close(), haft_packed_close() and haft_table_close() of a table with
+ * on_leak: called by haft_local_close(), haft_table_close() and their kin of a table with
  * `sites`, once for each site where objects that are still live were allocated, the most objects
  * first; before on_destroy runs for them.  It may not call the table.  Without one, each is a line
  * on stderr such as
@@ -169,8 +168,8 @@ int haft_site_format(const void *site, char *text, size_t size);
 /* --- answers in words, for people: why an insertion failed, what became of an id --- */
 
 /*
- * haft_table_explain, haft_local_explain, haft_packed_explain - what a status that the table gave
- * means now, in one line without a line end:
+ * haft_table_explain, haft_local_explain - what a status that the table gave means now, in one line
+ * without a line end:
  *
  *   players: full: capacity 4,096; 4,000 live, 90 reserved, 6 slots exhausted
  *   players: busy: 512 slots wait for a grace period, which has lasted 1.2 s; worker 0x55d0c0ffee40
@@ -183,31 +182,26 @@ int haft_site_format(const void *site, char *text, size_t size);
  * The numbers are those of this call, not of the one that failed.  Other statuses get the table's
  * name and their haft_status_text().
  *
- * Threads   any; haft_local, haft_packed: one.
+ * Threads   any; haft_local: one.
  * Progress  wait-free; haft_table_explain with HAFT_IN_USE: blocking (a lock held for moments).
- * Cost      O(workers ever open at one time); haft_local, haft_packed: O(1).
+ * Cost      O(workers ever open at one time); haft_local: O(1).
  */
 int haft_table_explain(const haft_table *table, haft_status status, char *text, size_t size);
 int haft_local_explain(const haft_local *local, haft_status status, char *text, size_t size);
-int haft_packed_explain(const haft_packed *packed, haft_status status, char *text, size_t size);
 
 /*
- * haft_diagnose_format, haft_local_diagnose_format, haft_packed_diagnose_format - what
- * haft_diagnose() and its kin say of an id, in one line without a line end; with the sites of its
+ * haft_diagnose_format, haft_local_diagnose_format - what haft_diagnose() and its kin say of an id, in one line without a line end; with the sites of its
  * slot as far as they are the id's own, in a table that was opened with `sites`:
  *
  *   ships: 17v3: the object has been freed (HAFT_STALE), at sink+0x41 (game+0x2d01); allocated at
  *   spawn+0x41 (game+0x2c51)
  *
- * Of an object killed in a packed table the status is HAFT_DEAD, and the site that of the kill.
- *
- * Threads   any; haft_local: one; haft_packed: any number of threads, while none changes the table.
+ * Threads   any; haft_local: one.
  * Progress  wait-free; with `sites` blocking (dladdr).
  * Cost      O(1): some snprintfs, and looking sites up.
  */
 int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size);
 int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, size_t size);
-int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 /*
- * haft/haft.h - all of haft's C headers but haft/urcu.h at once, and its version.
+ * haft/haft.h - all of haft's C headers at once, and its version; but not haft/urcu.h, nor those of
+ * the kit (haft/kit/kit.h).
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -32,12 +33,6 @@
 #include <haft/diagnose.h>
 #include <haft/domain.h>
 #include <haft/id.h>
-#include <haft/kit/arena.h>
-#include <haft/kit/commands.h>
-#include <haft/kit/export.h>
-#include <haft/kit/packed.h>
-#include <haft/kit/side.h>
-#include <haft/kit/snapshot.h>
 #include <haft/local.h>
 #include <haft/memory.h>
 #include <haft/pin.h>

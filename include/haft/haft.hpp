@@ -22,12 +22,10 @@
  *
  *   table.hpp, worker.hpp   haft::table<T>, haft::worker<T>
  *   counted.hpp             haft::counted<T>, for any thread; haft::holder<T>
- *   local.hpp, packed.hpp   haft::local<T>, haft::packed<T>
+ *   local.hpp               haft::local<T>
  *   id.hpp, view.hpp        haft::id<T>; haft::view<T>, which resolves, and scans
  *   domain.hpp              haft::domain, haft::read_section, haft::registered_thread, and so on
- *   history.hpp             haft::history, the last states of a local or packed table
- *   side.hpp                haft::side<V, T>: values of V under the ids of a table of T
- *   pin.hpp, arena.hpp      haft::pin<T>, haft::arena
+ *   pin.hpp                 haft::pin<T>
  *   result.hpp, owner.hpp   haft::result<T>; what owners have in common
  */
 #ifndef HAFT_HAFT_HPP
@@ -44,9 +42,5 @@
 #include <haft/detail/view.hpp>
 #include <haft/detail/worker.hpp>
 #include <haft/haft.h>
-#include <haft/kit/detail/arena.hpp>
-#include <haft/kit/detail/history.hpp>
-#include <haft/kit/detail/packed.hpp>
-#include <haft/kit/detail/side.hpp>
 
 #endif // HAFT_HAFT_HPP

@@ -6,7 +6,6 @@
  *   struct ship { ship_id target; ... };
  *   HAFT_TYPED(ship, struct ship);       ship_view, ship_resolve(), ...
  *   HAFT_TYPED_LOCAL(ship);              ship_local
- *   HAFT_TYPED_PACKED(ship);             ship_packed
  *   HAFT_TYPED_TABLE(ship);              ship_table, ship_worker, ship_cursor
  *   HAFT_TYPED_SHARE(ship);              ship_share(), ship_unshare()
  *   HAFT_TYPED_COUNTED(ship);            ship_counted
@@ -36,7 +35,6 @@
 #include <haft/detail/typed_local.h>
 #include <haft/detail/typed_slots.h>
 #include <haft/detail/typed_table.h>
-#include <haft/kit/detail/typed_packed.h>
 
 /*
  * HAFT_TYPED_ID(name) - the type name_id, and what can be done with an id alone.
@@ -84,8 +82,7 @@
  *                                      two has pins and the other has not.  Open it with
  *                                      object_alignment = _Alignof(type)
  *   name_local_close(ships)
- *   name_local_reserve, _reserve_at, _publish, _abort, _insert, _free, _diagnose, _id_at, _require,
- *   _for_each, _restore, _restore_free, _for_each_slot
+ *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _id_at, _require, _for_each
  *
  * Objects are resolved by name_resolve(ships.view, id).
  */
@@ -96,38 +93,6 @@
     } name##_local;                                                                                \
     HAFT_TYPED_LOCAL_FUNCTIONS(name)                                                               \
     struct name##_local
-
-/*
- * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
- *
- *   name_packed { packed, view }, name_dense_view { slot, mask, objects }
- *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
- *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
- *                                        HAFT_BAD_OBJECT_ALIGNMENT
- *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                        untouched, if its objects are of another size or less
- *                                        aligned than the type's
- *   name_packed_close(ships)
- *   name_packed_resolve(view, id), name_packed_is_live(view, id)
- *   name_packed_diagnose, _id_at, _state, _position, _require, _objects, _ids, _id_in, _insert,
- *   _free, _kill, _sort, _sort_n, _sort_as, _swap
- *
- *   for (uint64_t i = 0; i < haft_packed_count(ships.packed); i++) {
- *       ships.view.objects[i].x += 1;
- *   }
- */
-#define HAFT_TYPED_PACKED(name)                                                                    \
-    typedef struct name##_dense_view {                                                             \
-        const haft_packed_slot *slot;                                                              \
-        uint64_t mask;                                                                             \
-        name##_object *objects;                                                                    \
-    } name##_dense_view;                                                                           \
-    typedef struct name##_packed {                                                                 \
-        haft_packed *packed;                                                                       \
-        name##_dense_view view;                                                                    \
-    } name##_packed;                                                                               \
-    HAFT_TYPED_PACKED_FUNCTIONS(name)                                                              \
-    struct name##_packed
 
 /*
  * HAFT_TYPED_TABLE(name) - after HAFT_TYPED(name, type).

@@ -32,10 +32,3 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
                ? HAFT_OK
                : HAFT_WRONG_TYPE;
 }
-
-haft_status haft_type_fits_packed(haft_type type, haft_dense_view view)
-{
-    return view.object_size == type.size && is_aligned(type, view.objects, view.object_size)
-               ? HAFT_OK
-               : HAFT_WRONG_TYPE;
-}

@@ -4,7 +4,7 @@
  *
  * Exits with 0, or after a line on stderr with 1.
  */
-#include <haft/haft.h>
+#include <haft/kit/kit.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 #include "tests/base/faults.h"
 #include <haft/kit/arena.h>
 #include <haft/kit/commands.h>
+#include <haft/kit/restore.h>
 #include <haft/threads.h>
 #include <haft/urcu.h>
 #include <semaphore.h>

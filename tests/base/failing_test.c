@@ -3,6 +3,7 @@
  * table usable.
  */
 #include "tests/base/faults.h"
+#include <haft/kit/restore.h>
 #include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/threads.h>

@@ -6,7 +6,7 @@
 #define HAFT_TESTS_COUNTED_HPP
 
 #include <criterion/criterion.h>
-#include <haft/haft.hpp>
+#include <haft/kit/kit.hpp>
 
 #ifndef SUITE_SECONDS
 #define SUITE_SECONDS 50

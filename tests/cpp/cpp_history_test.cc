@@ -37,20 +37,20 @@ template <class Table> static void expect_same_ids_after_a_rewind()
     const haft::id<ship> kept = insert(ships, 1);
 
     ships.free(insert(ships, 2));
-    const auto number = ships.snapshot(*history);
+    const auto number = haft::snapshot(ships, *history);
 
     cr_assert(number);
     cr_expect_eq(*number, 0);
     const haft::id<ship> first = insert(ships, 3);
 
     ships.free(kept);
-    expect_status(ships.rewind(*history, *number), HAFT_OK);
+    expect_status(haft::rewind(ships, *history, *number), HAFT_OK);
     cr_expect_eq(ships.count(), 1);
     cr_expect_eq(ships.resolve(kept)->hull, 1);
     cr_expect(insert(ships, 4) == first);
     cr_expect_eq(history->kept().to, 1);
     cr_expect_gt(history->bytes(), 0);
-    expect_status(ships.rewind(*history, 1), HAFT_OUT_OF_RANGE);
+    expect_status(haft::rewind(ships, *history, 1), HAFT_OUT_OF_RANGE);
 }
 
 Test(cpp_history, a_rewound_table_issues_the_same_ids)
@@ -86,12 +86,12 @@ template <class Table> static void expect_saved_and_loaded()
     file.arg = &bytes;
     const haft::id<ship> id = insert(ships, 7);
 
-    expect_status(ships.save(file), HAFT_OK);
-    expect_status(others.load(file), HAFT_OK);
+    expect_status(haft::save(ships, file), HAFT_OK);
+    expect_status(haft::load(others, file), HAFT_OK);
     cr_expect_eq(others.resolve(id)->hull, 7);
     cr_expect(insert(ships, 8) == insert(others, 8));
-    expect_status(others.load(file), HAFT_DAMAGED);
-    auto clone = others.clone();
+    expect_status(haft::load(others, file), HAFT_DAMAGED);
+    auto clone = haft::clone(others);
 
     cr_assert(clone);
     cr_expect_eq(clone->resolve(id)->hull, 7);
@@ -111,7 +111,7 @@ Test(cpp_history, objects_of_a_clone_are_made_by_their_constructor)
     const auto second = names.emplace("two");
 
     cr_assert(names.free(*second) == HAFT_OK);
-    auto clone = names.clone();
+    auto clone = haft::clone(names);
 
     cr_assert(clone);
     cr_expect(*clone->resolve(*first) == long_name);
@@ -143,7 +143,7 @@ Test(cpp_history, a_clone_whose_constructor_throws_is_gone_with_its_objects)
             cr_assert(table.emplace());
         }
         fragile::copies_left = 4;
-        cr_expect_throw((void)table.clone(), int);
+        cr_expect_throw((void)haft::clone(table), int);
         cr_expect_eq(counted::live(), before + 10);
         cr_expect_eq(table.count(), 10);
     }
@@ -179,7 +179,7 @@ Test(cpp_history, a_clone_has_the_callbacks_too)
         const auto id = table->emplace();
 
         cr_assert(id);
-        const auto clone = table->clone();
+        const auto clone = haft::clone(*table);
 
         cr_assert(clone);
         cr_expect_eq(clone->resolve(*id)->number, 1);

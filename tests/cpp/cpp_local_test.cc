@@ -290,13 +290,13 @@ Test(cpp_local, restored_object_is_made_in_its_slot_under_the_chosen_id)
 {
     table_type numbers = opened();
 
-    numbers.load_begin();
-    expect_status(numbers.restore(chosen(9, 5), 7), HAFT_OK);
-    expect_status(numbers.restore(chosen(9, 6), 7), HAFT_OCCUPIED);
-    expect_status(numbers.restore_free(chosen(10, 3)), HAFT_OK);
-    numbers.load_end();
+    haft::load_begin(numbers);
+    expect_status(haft::restore(numbers, chosen(9, 5), 7), HAFT_OK);
+    expect_status(haft::restore(numbers, chosen(9, 6), 7), HAFT_OCCUPIED);
+    expect_status(haft::restore_free(numbers, chosen(10, 3)), HAFT_OK);
+    haft::load_end(numbers);
     cr_expect_eq(numbers.resolve(chosen(9, 5))->number, 7);
-    expect_status(numbers.restore(chosen(10, 2), 7), HAFT_STALE);
+    expect_status(haft::restore(numbers, chosen(10, 2), 7), HAFT_STALE);
     cr_expect_eq(counted::made, 1);
     expect_status(numbers.free(chosen(9, 5)), HAFT_OK);
     cr_expect_eq(counted::live(), 0);
@@ -311,18 +311,21 @@ Test(cpp_local, slots_of_one_table_are_restored_in_another_and_stale_ids_stay_st
     const auto live = numbers.emplace(2);
 
     numbers.free(*stale);
-    loaded.load_begin();
-    cr_expect_eq(numbers.for_each_slot([&](haft::id<counted> id, counted *object) {
-        expect_status(object != nullptr ? loaded.restore(id, object->number)
-                                        : loaded.restore_free(id),
-                      HAFT_OK);
-    }),
+    haft::load_begin(loaded);
+    cr_expect_eq(haft::for_each_slot(
+                     numbers,
+                     [&](haft::id<counted> id, counted *object) {
+                         expect_status(object != nullptr ? haft::restore(loaded, id, object->number)
+                                                         : haft::restore_free(loaded, id),
+                                       HAFT_OK);
+                     }),
                  2);
-    loaded.load_end();
+    haft::load_end(loaded);
     cr_expect_eq(loaded.resolve(*live)->number, 2);
     expect_status(loaded.diagnose(*stale), HAFT_STALE);
-    expect_status(loaded.restore(*stale, 3), HAFT_STALE);
-    cr_expect_eq(numbers.for_each_slot([](auto, counted *object) { return object != nullptr; }), 1);
+    expect_status(haft::restore(loaded, *stale, 3), HAFT_STALE);
+    cr_expect_eq(
+        haft::for_each_slot(numbers, [](auto, counted *object) { return object != nullptr; }), 1);
 }
 
 /* Its constructor throws where it is asked to; it can be moved. */
@@ -373,13 +376,13 @@ Test(cpp_local, constructor_that_throws_in_a_restore_leaves_everything_as_it_was
     const haft::id<movable_thrower> next(haft_id_pack(HAFT_LAYOUT_32_32, 5, 2, 0));
     const haft::id<movable_thrower> fresh(haft_id_pack(HAFT_LAYOUT_32_32, 70, 1, 0));
 
-    cr_expect_throw((void)names->restore(next, "a long name, not in place", true), int);
-    cr_expect_throw((void)names->restore(fresh, "a long name, not in place", true), int);
-    expect_status(names->restore(ids[2], "another"), HAFT_OCCUPIED);
-    expect_status(names->restore(ids[0], "another"), HAFT_STALE);
+    cr_expect_throw((void)haft::restore(*names, next, "a long name, not in place", true), int);
+    cr_expect_throw((void)haft::restore(*names, fresh, "a long name, not in place", true), int);
+    expect_status(haft::restore(*names, ids[2], "another"), HAFT_OCCUPIED);
+    expect_status(haft::restore(*names, ids[0], "another"), HAFT_STALE);
     cr_expect(state_of(*names) == before);
     cr_expect_eq(movable_thrower::live, 1);
-    expect_status(names->restore(next, "a long name, not in place"), HAFT_OK);
+    expect_status(haft::restore(*names, next, "a long name, not in place"), HAFT_OK);
     cr_expect(names->resolve(next)->name == "a long name, not in place");
     cr_expect_eq(movable_thrower::live, 2);
 }
@@ -396,7 +399,7 @@ Test(cpp_local, what_cannot_be_moved_is_restored_in_its_slot)
     auto table = haft::local<stuck>::open(10);
     const haft::id<stuck> id(haft_id_pack(HAFT_LAYOUT_32_32, 5, 2, 0));
 
-    expect_status(table->restore(id, 7, false), HAFT_OK);
+    expect_status(haft::restore(*table, id, 7, false), HAFT_OK);
     cr_expect_eq(table->resolve(id)->number, 7);
     table->free(id);
     cr_expect_eq(counted::live(), 0);
@@ -408,9 +411,9 @@ Test(cpp_local, a_slot_in_which_nothing_could_be_restored_is_free_and_its_id_sta
     auto table = haft::local<stuck>::open(1);
     const haft::id<stuck> id(haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 2, 0));
 
-    cr_expect_throw((void)table->restore(id, 7, true), int);
+    cr_expect_throw((void)haft::restore(*table, id, 7, true), int);
     expect_status(table->diagnose(id), HAFT_STALE);
-    expect_status(table->restore(id, 7, false), HAFT_STALE);
+    expect_status(haft::restore(*table, id, 7, false), HAFT_STALE);
     cr_expect_eq(table->available(), 1);
     cr_expect(table->emplace(8, false));
     cr_expect_eq(table->count(), 1);
@@ -432,7 +435,7 @@ Test(cpp_local, what_a_visitor_of_slots_throws_ends_the_walk)
     for (int i = 0; i < 3; i++) {
         cr_assert(numbers.emplace(i));
     }
-    cr_expect_throw(numbers.for_each_slot(visit), int);
+    cr_expect_throw(haft::for_each_slot(numbers, visit), int);
     cr_expect_eq(visits, 2);
     expect_status(numbers.clear(), HAFT_OK);
 }

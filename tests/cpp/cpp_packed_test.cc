@@ -329,7 +329,7 @@ Test(cpp_packed, ids_are_those_of_the_positions_and_a_table_sorts_as_its_clone)
     for (const int number : {3, 1, 2}) {
         cr_assert(numbers->emplace(number));
     }
-    auto sorted = numbers->clone();
+    auto sorted = haft::clone(*numbers);
     expect_status(sorted->sort([](int a, int b) { return a < b; }), HAFT_OK);
     expect_status(numbers->kill(numbers->id_in(0)), HAFT_OK);
     for (uint64_t position = 0; position < numbers->count(); position++) {

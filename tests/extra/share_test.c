@@ -1,5 +1,6 @@
 /* Handing a local table over to all threads, and back. */
 #include "tests/extra/level.h"
+#include <haft/kit/restore.h>
 #include <stdlib.h>
 
 TestSuite(share, .timeout = SUITE_SECONDS);

@@ -1,6 +1,7 @@
 /* How much fits: count, is_empty, available, and memory had beforehand. */
 #include "tests/slots/saving.h"
 #include "tests/support.h"
+#include <haft/kit/restore.h>
 #include <string.h>
 
 TestSuite(local_capacity, .timeout = SUITE_SECONDS);

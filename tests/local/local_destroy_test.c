@@ -1,5 +1,6 @@
 /* on_destroy: once for each object that was live, and what it may call. */
 #include "tests/support.h"
+#include <haft/kit/restore.h>
 #include <haft/share.h>
 #include <haft/view.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
 /* haft_local when the system refuses: a clean status, nothing changed, and the table usable. */
 #include "tests/base/faults.h"
+#include <haft/kit/restore.h>
 #include <string.h>
 
 TestSuite(local_failing, .timeout = SUITE_SECONDS);

@@ -4,6 +4,7 @@
  */
 #include "tests/support.h"
 #include <haft/detail/local_front.h>
+#include <haft/kit/restore.h>
 
 TestSuite(local_front, .timeout = SUITE_SECONDS);
 

@@ -1,5 +1,6 @@
 /* Load mode, and saved games: an id that was stale at saving is stale after loading. */
 #include "tests/support.h"
+#include <haft/kit/restore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Ids chosen elsewhere, restored one by one and in load mode. */
 #include "tests/support.h"
+#include <haft/kit/restore.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* Sides of a local table: values under the table's ids, and how they end. */
 #include "tests/support.h"
+#include <haft/kit/restore.h>
 #include <haft/kit/side.h>
 #include <haft/kit/snapshot.h>
 #include <haft/share.h>

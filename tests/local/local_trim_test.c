@@ -1,5 +1,6 @@
 /* haft_local_trim: memory goes back to the system, and ids from before stay stale for ever. */
 #include "tests/support.h"
+#include <haft/kit/restore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -5,9 +5,9 @@
 #include "tests/neighbours/macros.h"
 
 #ifdef HAFT_TWO_FILES
-#include "haft.h"
+#include "haft_kit.h"
 #else
-#include <haft/haft.h>
+#include <haft/kit/kit.h>
 #endif
 
 typedef struct item {
@@ -48,5 +48,5 @@ int main(void)
 }
 
 #ifdef HAFT_TWO_FILES
-#include "haft.c"
+#include "haft_kit.c"
 #endif

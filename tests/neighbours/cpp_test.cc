@@ -2,9 +2,9 @@
 #include "tests/neighbours/macros.h"
 
 #ifdef HAFT_TWO_FILES
-#include "haft.hpp"
+#include "haft_kit.hpp"
 #else
-#include <haft/haft.hpp>
+#include <haft/kit/kit.hpp>
 #endif
 
 HAFT_TYPED_ID(item);

@@ -10,9 +10,9 @@
 #define HAFT_TESTS_PORTABLE_H
 
 #ifdef HAFT_TWO_FILES
-#include "haft.h"
+#include "haft_kit.h"
 #else
-#include <haft/haft.h>
+#include <haft/kit/kit.h>
 #endif
 #include <stdatomic.h>
 

@@ -1,6 +1,7 @@
 /* Ids that no table gave, or another one, in functions of every kind of table.  All: fuzz/ids.c. */
 #include "tests/support.h"
 #include <haft/diagnose.h>
+#include <haft/kit/restore.h>
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/table.h>

@@ -1,5 +1,6 @@
 /* The last generation of a slot, in every kind of table. */
 #include "tests/support.h"
+#include <haft/kit/restore.h>
 
 TestSuite(generation, .timeout = SUITE_SECONDS);
 

@@ -4,8 +4,8 @@
 #include <haft/kit/arena.h>
 #include <haft/kit/commands.h>
 #include <haft/kit/export.h>
+#include <haft/kit/typed.h>
 #include <haft/share.h>
-#include <haft/typed.h>
 #include <string.h>
 
 TestSuite(options, .timeout = SUITE_SECONDS);

@@ -1,5 +1,6 @@
 /* Saved and loaded tables of one thread, and streams that end, change or belong elsewhere. */
 #include "tests/slots/saving.h"
+#include <haft/kit/restore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Sides when the system refuses: a clean status, nothing changed, and the side usable. */
 #include "tests/base/faults.h"
+#include <haft/kit/restore.h>
 #include <haft/kit/side.h>
 #include <haft/urcu.h>
 

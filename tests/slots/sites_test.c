@@ -2,6 +2,7 @@
 #include "tests/slots/spawn.h"
 #include <haft/diagnose.h>
 #include <haft/kit/packed.h>
+#include <haft/kit/restore.h>
 #include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/table.h>

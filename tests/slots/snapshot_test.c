@@ -1,6 +1,7 @@
 /* Snapshots, rewinding and clones, in every kind of table of one thread. */
 #include "tests/support.h"
 #include <haft/diagnose.h>
+#include <haft/kit/restore.h>
 #include <haft/kit/side.h>
 #include <haft/kit/snapshot.h>
 #include <string.h>

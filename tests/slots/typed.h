@@ -7,7 +7,7 @@
 #ifndef HAFT_TESTS_TYPED_H
 #define HAFT_TESTS_TYPED_H
 
-#include <haft/typed.h>
+#include <haft/kit/typed.h>
 
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 
@@ -27,6 +27,7 @@ struct torpedo {
 
 HAFT_TYPED(ship, struct ship);
 HAFT_TYPED_LOCAL(ship);
+HAFT_TYPED_RESTORE(ship);
 HAFT_TYPED_PACKED(ship);
 HAFT_TYPED_TABLE(ship);
 HAFT_TYPED_SHARE(ship);

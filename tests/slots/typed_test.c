@@ -3,6 +3,7 @@
  */
 #include "tests/slots/typed.h"
 #include "tests/support.h"
+#include <haft/kit/restore.h>
 #include <string.h>
 
 /* A table of each kind, and how often an id that is not live was required of them. */

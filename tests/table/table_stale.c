@@ -7,6 +7,7 @@
  * Usage: table_stale [<way>]; without one it lists them
  */
 #include <haft/kit/packed.h>
+#include <haft/kit/restore.h>
 #include <haft/local.h>
 #include <haft/pin.h>
 #include <haft/share.h>

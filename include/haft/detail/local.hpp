@@ -16,7 +16,6 @@
 #include <haft/detail/owner.hpp>
 #include <haft/detail/typed_local.h>
 #include <haft/diagnose.h>
-#include <haft/kit/detail/history.hpp>
 
 namespace haft
 {
@@ -84,31 +83,6 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
                                         handle_.get(), std::forward<Args>(args)...);
     }
 
-    /*
-     * A T made of `args` under an id chosen elsewhere.  Fails as haft_local_restore(); then, and
-     * where a constructor throws, nothing has changed: it can be restored again.  A T whose
-     * constructor may throw is made first, and moved to its slot; one that cannot be moved is made
-     * there, and where its constructor throws, the id is stale.
-     */
-    template <class... Args> haft_status restore(id_type id, Args &&...args)
-    {
-        if constexpr (detail::constructs_nothrow<T, Args...>() || !detail::moves_nothrow<T>) {
-            return restore_by(
-                id, [&](void *bytes) { detail::construct<T>(bytes, std::forward<Args>(args)...); });
-        } else {
-            T made = detail::make<T>(std::forward<Args>(args)...);
-
-            return restore_by(id, [&](void *bytes) noexcept { ::new (bytes) T(std::move(made)); });
-        }
-    }
-    haft_status restore_free(id_type next) noexcept
-    {
-        return haft_local_restore_free(handle_.get(), next.untyped());
-    }
-    /* Before and after many calls of restore() and restore_free(). */
-    void load_begin() noexcept { haft_local_load_begin(handle_.get()); }
-    void load_end() noexcept { haft_local_load_end(handle_.get()); }
-
     haft_status free(id_type id) noexcept
     {
         return haft_local_free_front(handle_.get(), view_.untyped(), id.untyped());
@@ -169,21 +143,6 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     typename scan_type::iterator begin() const noexcept { return scan().begin(); }
     typename scan_type::end_mark end() const noexcept { return {}; }
 
-    /*
-     * haft_local_for_each_slot() - calls visit(id, object) for each slot ever used: `object` is
-     * NULL for a slot without an object, whose id is for restore_free().  If it returns a bool,
-     * false ends the walk.
-     */
-    template <class Visit> uint64_t for_each_slot(Visit &&visit) const
-    {
-        detail::carried<std::remove_reference_t<Visit>> visiting(visit);
-        const uint64_t calls = haft_local_for_each_slot(
-            handle_.get(), visit_slot<decltype(visiting)>, std::addressof(visiting));
-
-        visiting.rethrow();
-        return calls;
-    }
-
     /* haft_local_id_at(): `id` is untouched where the index is out of range. */
     haft_status id_at(uint64_t index, id_type &id) const noexcept
     {
@@ -195,49 +154,6 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
     haft_local_stats stats() const noexcept { return haft_local_stats_get(handle_.get()); }
 
-    /*
-     * haft_local_clone(), with objects that are made by T's copy constructor, which frees none of
-     * this table's; where one throws, no clone is there.
-     */
-    result<local> clone() const
-    {
-        haft_local *copy;
-        const haft_status status = haft_local_clone(handle_.get(), &copy);
-
-        if (status != HAFT_OK) {
-            return status;
-        }
-        if constexpr (!std::is_trivially_copyable_v<T>) {
-            copy = detail::unfinished_clone<T>(handle_.get(), copy).finish();
-        }
-        return own(copy);
-    }
-
-    /* haft/kit/snapshot.h; for trivially copyable objects.  snapshot() gives the number. */
-    result<uint64_t> snapshot(history &in) const noexcept
-    {
-        detail::check_goes_back<T>();
-        uint64_t number;
-        const haft_status status = haft_local_snapshot(handle_.get(), in.untyped(), &number);
-
-        return status == HAFT_OK ? result<uint64_t>(number) : status;
-    }
-    haft_status rewind(history &in, uint64_t number) noexcept
-    {
-        detail::check_goes_back<T>();
-        return haft_local_rewind(handle_.get(), in.untyped(), number);
-    }
-    haft_status save(haft_file &file) const noexcept
-    {
-        detail::check_goes_back<T>();
-        return haft_local_save(handle_.get(), &file);
-    }
-    haft_status load(haft_file &file) noexcept
-    {
-        detail::check_goes_back<T>();
-        return haft_local_load(handle_.get(), &file);
-    }
-
     uint64_t count() const noexcept { return haft_local_count(handle_.get()); }
     bool is_empty() const noexcept { return haft_local_is_empty(handle_.get()); }
     uint64_t available() const noexcept { return haft_local_available(handle_.get()); }
@@ -247,26 +163,6 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     }
 
   private:
-    template <class Construct> haft_status restore_by(id_type id, Construct construct)
-    {
-        void *bytes;
-        const haft_status status = haft_local_reserve_at(handle_.get(), id.untyped(), &bytes);
-
-        if (status == HAFT_OK) {
-            detail::reservation reserved([&] { haft_local_abort(handle_.get(), id.untyped()); });
-
-            construct(bytes);
-            reserved.keep();
-            haft_local_publish(handle_.get(), id.untyped());
-        }
-        return status;
-    }
-
-    template <class Visiting> static bool visit_slot(haft_id id, void *object, void *arg) noexcept
-    {
-        return static_cast<Visiting *>(arg)->call(false, id_type(id), static_cast<T *>(object));
-    }
-
     explicit local(haft_local *table) noexcept : base(table, haft_local_view(table)) {}
     static local own(haft_local *table) noexcept
     {

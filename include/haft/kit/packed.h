@@ -358,6 +358,16 @@ haft_status haft_packed_sort_as(haft_packed *packed, const haft_id *ids, uint64_
  */
 haft_status haft_packed_swap(haft_packed *packed, haft_id a, haft_id b);
 
+/*
+ * haft_packed_explain, haft_packed_diagnose_format - as haft_local_explain() and
+ * haft_local_diagnose_format().  Of a killed object the status is HAFT_DEAD, and the site that of
+ * the kill.
+ *
+ * Progress  wait-free; haft_packed_diagnose_format with `sites` blocking (dladdr).
+ */
+int haft_packed_explain(const haft_packed *packed, haft_status status, char *text, size_t size);
+int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

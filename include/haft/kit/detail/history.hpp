@@ -5,7 +5,7 @@
 #ifndef HAFT_DETAIL_HISTORY_HPP
 #define HAFT_DETAIL_HISTORY_HPP
 
-#include <haft/detail/owner.hpp>
+#include <haft/detail/local.hpp>
 #include <haft/kit/snapshot.h>
 #include <type_traits>
 
@@ -104,6 +104,50 @@ template <class T> class unfinished_clone
 };
 
 } // namespace detail
+
+/*
+ * haft_local_clone(), with objects that are made by T's copy constructor, which frees none of this
+ * table's; where one throws, no clone is there.
+ */
+template <class T, pins P> result<local<T, P>> clone(const local<T, P> &table)
+{
+    haft_local *copy;
+    const haft_status status = haft_local_clone(table.untyped(), &copy);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    if constexpr (!std::is_trivially_copyable_v<T>) {
+        copy = detail::unfinished_clone<T>(table.untyped(), copy).finish();
+    }
+    return local<T, P>::adopt(copy);
+}
+
+/* haft/kit/snapshot.h; for trivially copyable objects.  snapshot() gives the number. */
+template <class T, pins P> result<uint64_t> snapshot(const local<T, P> &table, history &in) noexcept
+{
+    detail::check_goes_back<T>();
+    uint64_t number;
+    const haft_status status = haft_local_snapshot(table.untyped(), in.untyped(), &number);
+
+    return status == HAFT_OK ? result<uint64_t>(number) : status;
+}
+template <class T, pins P>
+haft_status rewind(local<T, P> &table, history &in, uint64_t number) noexcept
+{
+    detail::check_goes_back<T>();
+    return haft_local_rewind(table.untyped(), in.untyped(), number);
+}
+template <class T, pins P> haft_status save(const local<T, P> &table, haft_file &file) noexcept
+{
+    detail::check_goes_back<T>();
+    return haft_local_save(table.untyped(), &file);
+}
+template <class T, pins P> haft_status load(local<T, P> &table, haft_file &file) noexcept
+{
+    detail::check_goes_back<T>();
+    return haft_local_load(table.untyped(), &file);
+}
 
 } // namespace haft
 

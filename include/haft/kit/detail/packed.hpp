@@ -163,45 +163,14 @@ class packed : public detail::owner<haft_packed, detail::closer<haft_packed_clos
     /* As entries(), from the last to the first: the loop may free the object that it is at. */
     backward_list backwards() const noexcept { return backward_list(entries()); }
 
-    /* haft/kit/snapshot.h; for trivially copyable objects.  snapshot() gives the number. */
-    result<packed> clone() const noexcept
-    {
-        detail::check_goes_back<T>();
-        haft_packed *copy;
-        const haft_status status = haft_packed_clone(handle_.get(), &copy);
-
-        return status == HAFT_OK ? result<packed>(packed(copy)) : status;
-    }
-    result<uint64_t> snapshot(history &in) const noexcept
-    {
-        detail::check_goes_back<T>();
-        uint64_t number;
-        const haft_status status = haft_packed_snapshot(handle_.get(), in.untyped(), &number);
-
-        return status == HAFT_OK ? result<uint64_t>(number) : status;
-    }
-    haft_status rewind(history &in, uint64_t number) noexcept
-    {
-        detail::check_goes_back<T>();
-        return haft_packed_rewind(handle_.get(), in.untyped(), number);
-    }
-    haft_status save(haft_file &file) const noexcept
-    {
-        detail::check_goes_back<T>();
-        return haft_packed_save(handle_.get(), &file);
-    }
-    haft_status load(haft_file &file) noexcept
-    {
-        detail::check_goes_back<T>();
-        return haft_packed_load(handle_.get(), &file);
-    }
-
     uint64_t count() const noexcept { return haft_packed_count(handle_.get()); }
     uint64_t dead_count() const noexcept { return haft_packed_dead_count(handle_.get()); }
     bool is_empty() const noexcept { return haft_packed_is_empty(handle_.get()); }
     uint64_t available() const noexcept { return haft_packed_available(handle_.get()); }
 
   private:
+    template <class U> friend result<packed<U>> clone(const packed<U> &table) noexcept;
+
     explicit packed(haft_packed *table) noexcept : owner(table), view_(haft_packed_view(table)) {}
     static constexpr void check_type() noexcept
     {
@@ -303,6 +272,40 @@ template <class T> class packed<T>::backward_list
   private:
     entry_list entries_;
 };
+
+template <class T> result<packed<T>> clone(const packed<T> &table) noexcept
+{
+    detail::check_goes_back<T>();
+    haft_packed *copy;
+    const haft_status status = haft_packed_clone(table.untyped(), &copy);
+
+    return status == HAFT_OK ? result<packed<T>>(packed<T>(copy)) : status;
+}
+
+/* haft/kit/snapshot.h; for trivially copyable objects.  snapshot() gives the number. */
+template <class T> result<uint64_t> snapshot(const packed<T> &table, history &in) noexcept
+{
+    detail::check_goes_back<T>();
+    uint64_t number;
+    const haft_status status = haft_packed_snapshot(table.untyped(), in.untyped(), &number);
+
+    return status == HAFT_OK ? result<uint64_t>(number) : status;
+}
+template <class T> haft_status rewind(packed<T> &table, history &in, uint64_t number) noexcept
+{
+    detail::check_goes_back<T>();
+    return haft_packed_rewind(table.untyped(), in.untyped(), number);
+}
+template <class T> haft_status save(const packed<T> &table, haft_file &file) noexcept
+{
+    detail::check_goes_back<T>();
+    return haft_packed_save(table.untyped(), &file);
+}
+template <class T> haft_status load(packed<T> &table, haft_file &file) noexcept
+{
+    detail::check_goes_back<T>();
+    return haft_packed_load(table.untyped(), &file);
+}
 
 } // namespace haft
 
