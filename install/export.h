@@ -8,10 +8,10 @@
 #define HAFT_INSTALL_EXPORT_H
 
 #ifdef HAFT_HIDDEN
-#include <haft/haft.h>
+#include <haft/kit/kit.h>
 #else
 #pragma GCC visibility push(default)
-#include <haft/haft.h>
+#include <haft/kit/kit.h>
 #pragma GCC visibility pop
 #endif
 

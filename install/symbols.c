@@ -4,4 +4,4 @@
  * the headers before.
  */
 #define HAFT_INLINE extern
-#include <haft/haft.h>
+#include <haft/kit/kit.h>

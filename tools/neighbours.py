@@ -17,7 +17,8 @@ HERE = "tests/neighbours"
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
 C = (("gcc", "clang-19"), ("c11", "gnu11", "c17", "c2x"))
 CXX = (("g++", "clang++-19"), ("c++17", "c++20", "c++23"))
-WHOLE = ("haft.h", "haft.hpp")  # which include all others but those for liburcu
+# Which include all others but those for liburcu.
+WHOLE = ("haft.h", "haft.hpp", "kit.h", "kit.hpp", "haft_kit.h", "haft_kit.hpp")
 QT = "/usr/include/x86_64-linux-gnu/qt5"
 MINGW = "x86_64-w64-mingw32"
 I386 = ["-m32", "-march=i686", "-Wno-psabi", "-idirafter", "/usr/include/x86_64-linux-gnu"]
@@ -71,21 +72,21 @@ def compile_headers(compiler, standard, before):
 
 
 def unity(compiler, options):
-    """haft.c as a part of sources, behind the system's headers and others' macros."""
+    """haft_kit.c, and so haft.c, as a part of sources, behind the system's headers and others' macros."""
     for source in ("unity_test.c", "c_test.c"):
         in_folder([compiler, *options, *WARNINGS, "-Wno-unused-function", "-DHAFT_TWO_FILES", "-I.", "-Idist",
                    f"{HERE}/{source}", "-pthread", "-o", "@/program"], ["@/program"])
 
 
 def precompiled(compiler, options):
-    """haft.c behind a precompiled header, which has been made without a thought of haft."""
+    """haft_kit.c behind a precompiled header, which has been made without a thought of haft."""
     with tempfile.TemporaryDirectory() as folder:
         header = f"{folder}/all.h"
         with open(header, "w", encoding="utf-8") as file:
             file.write("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n")
         made = f"{header}.{'pch' if 'clang' in compiler else 'gch'}"
         run_in(folder, [compiler, *options, "-x", "c-header", header, "-o", made],
-               [compiler, *options, "-include", header, "-Werror", "-c", "dist/haft.c", "-o", "@/haft.o"],
+               [compiler, *options, "-include", header, "-Werror", "-c", "dist/haft_kit.c", "-o", "@/haft.o"],
                [compiler, *options, "-Idist", f"{HERE}/cmake/main.c", "@/haft.o", "-pthread", "-o", "@/program"],
                ["@/program"])
 
@@ -107,10 +108,11 @@ def module(compiler):
 
 def refused(command):
     """haft.c in another language: one error, which says what to do."""
-    done = subprocess.run([*command, "-c", "dist/haft.c", "-o", os.devnull], check=False, capture_output=True,
-                          text=True, cwd=ROOT)
-    errors = [line for line in done.stderr.splitlines() if "error:" in line]
-    assert done.returncode != 0 and len(errors) == 1 and "haft.c " in errors[0], done.stderr[:1000]
+    for name in ("haft.c", "haft_kit.c"):
+        done = subprocess.run([*command, "-c", f"dist/{name}", "-o", os.devnull], check=False,
+                              capture_output=True, text=True, cwd=ROOT)
+        errors = [line for line in done.stderr.splitlines() if "error:" in line]
+        assert done.returncode != 0 and len(errors) == 1 and "haft.c " in errors[0], done.stderr[:1000]
 
 
 def is_here(before, compiler):

@@ -190,8 +190,9 @@ int haft_table_explain(const haft_table *table, haft_status status, char *text, 
 int haft_local_explain(const haft_local *local, haft_status status, char *text, size_t size);
 
 /*
- * haft_diagnose_format, haft_local_diagnose_format - what haft_diagnose() and its kin say of an id, in one line without a line end; with the sites of its
- * slot as far as they are the id's own, in a table that was opened with `sites`:
+ * haft_diagnose_format, haft_local_diagnose_format - what haft_diagnose() and its kin say of an id,
+ * in one line without a line end; with the sites of its slot as far as they are the id's own, in a
+ * table that was opened with `sites`:
  *
  *   ships: 17v3: the object has been freed (HAFT_STALE), at sink+0x41 (game+0x2d01); allocated at
  *   spawn+0x41 (game+0x2c51)

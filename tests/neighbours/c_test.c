@@ -1,6 +1,6 @@
 /*
- * Programs in C beside the macros of other libraries.  HAFT_TWO_FILES: with haft.h, and haft.c in
- * the same source, as in unity builds; behind the system's headers, in strict C.
+ * Programs in C beside the macros of other libraries.  HAFT_TWO_FILES: with haft_kit.h, and
+ * haft_kit.c in the same source, as in unity builds; behind the system's headers, in strict C.
  */
 #include "tests/neighbours/macros.h"
 

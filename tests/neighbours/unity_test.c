@@ -1,6 +1,6 @@
 /*
- * haft.c as a part of another source, as in unity builds: here behind the system's headers, which
- * strict C has hide what is not C, and among plain names.
+ * haft_kit.c as a part of another source, as in unity builds: here behind the system's headers,
+ * which strict C has hide what is not C, and among plain names.
  */
 #ifdef __unix__
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static given insert(struct batch *in)
     return in->own;
 }
 
-#include "haft.c"
+#include "haft_kit.c"
 
 static given sort(struct batch *of)
 {

@@ -1,7 +1,7 @@
 /*
  * Runs all tests and prints a table: a line for each test, a column for each circumstance.
  *
- *   cc -I dist -D HAFT_TWO_FILES tests/portable/<all>.c dist/haft.c && ./a.out
+ *   cc -I dist -D HAFT_TWO_FILES tests/portable/<all>.c dist/haft_kit.c && ./a.out
  *   ./a.out --json       the sums as one line of JSON
  *
  * Exits with 1 if a check failed.

@@ -1,6 +1,6 @@
 /*
- * haft/kit/kit.h - all C headers of the kit, with haft/haft.h: what not every user of a handle table
- * needs.
+ * haft/kit/kit.h - all C headers of the kit, with haft/haft.h: what not every user of a handle
+ * table needs.
  *
  *   one thread, no system     packed.h, arena.h, snapshot.h, restore.h; side.h of a haft_local
  *   shared tables             commands.h, export.h; side.h of a haft_table

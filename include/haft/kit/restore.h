@@ -1,6 +1,6 @@
 /*
- * haft/kit/restore.h - ids of a haft_local that are chosen elsewhere: those of a saved game, or that
- * a server assigns.
+ * haft/kit/restore.h - ids of a haft_local that are chosen elsewhere: those of a saved game, or
+ * that a server assigns.
  *
  * An on_destroy may call these functions too, but haft_local_load_begin() and _end().  While the
  * table closes, restoring answers HAFT_FULL.

@@ -1,5 +1,6 @@
 /*
- * haft/kit/detail/restore.hpp - ids of a haft::local that are chosen elsewhere (haft/kit/restore.h).
+ * haft/kit/detail/restore.hpp - ids of a haft::local that are chosen elsewhere: see
+ * haft/kit/restore.h.
  *
  * Each function is one call of the haft_local_ function of its name, whose contract holds.
  */
@@ -39,8 +40,8 @@ template <class T, class Visiting> bool visit_slot(haft_id id, void *object, voi
 } // namespace detail
 
 /*
- * A T made of `args` under an id chosen elsewhere.  Fails as haft_local_restore(); then, and where a
- * constructor throws, nothing has changed: it can be restored again.  A T whose constructor may
+ * A T made of `args` under an id chosen elsewhere.  Fails as haft_local_restore(); then, and where
+ * a constructor throws, nothing has changed: it can be restored again.  A T whose constructor may
  * throw is made first, and moved to its slot; one that cannot be moved is made there, and where its
  * constructor throws, the id is stale.
  */
