@@ -23,7 +23,8 @@
 extern "C" {
 #endif
 
-typedef struct haft_table haft_table; /* see haft/table.h */
+/* See haft/table.h. */
+typedef struct haft_table haft_table;
 
 /*
  * haft_allocator - where memory comes from, malloc or one's own: three functions and their context,

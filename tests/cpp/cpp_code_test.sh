@@ -72,7 +72,7 @@ CC
 }
 
 printf '#include "objects.h"\n#include <haft/haft.h>\n' >"$work/c.c"
-printf '#include "objects.h"\n#include <haft/haft.hpp>\n' >"$work/cxx.cc"
+printf '#include "objects.h"\n#include <haft/kit/kit.hpp>\n' >"$work/cxx.cc"
 for name in "${names[@]}"; do
     in_c "$name" >>"$work/c.c"
     in_cxx "$name" >>"$work/cxx.cc"

@@ -15,7 +15,7 @@ failed=0
 source_of()
 {
     cat <<PROGRAM
-#include <haft/typed.h>
+#include <haft/kit/typed.h>
 HAFT_TYPED_ID(ship);
 HAFT_TYPED_ID(torpedo);
 struct ship { torpedo_id fired; };

@@ -10,6 +10,7 @@
 #include "lib/local/state.h"
 #include "lib/slots/object.h"
 #include <assert.h>
+#include <haft/kit/restore.h>
 
 /* Whether the slot of `id` is free, and has lived no life of that generation (0: none left). */
 static haft_status check_slot(const haft_local *local, haft_id id)
