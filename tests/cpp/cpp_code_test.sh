@@ -71,7 +71,7 @@ haft_status $1_free_by_worker(const haft::worker<$types> *worker, haft::id<$1> i
 CC
 }
 
-printf '#include "objects.h"\n#include <haft/haft.h>\n' >"$work/c.c"
+printf '#include "objects.h"\n#include <haft/kit/kit.h>\n' >"$work/c.c"
 printf '#include "objects.h"\n#include <haft/kit/kit.hpp>\n' >"$work/cxx.cc"
 for name in "${names[@]}"; do
     in_c "$name" >>"$work/c.c"
