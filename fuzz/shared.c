@@ -361,6 +361,30 @@ static void wait_for_domain(struct play *play)
     }
 }
 
+/* Busy: on_reclaim has freed others, or a tick has to come. */
+static void reclaim(struct play *play)
+{
+    if (play->depth != 0) {
+        return;
+    }
+    begin_quiet(play);
+    const haft_status said = haft_table_reclaim(play->table);
+
+    end_quiet(play);
+    tell(play, "table_reclaim: %s", haft_status_name(said));
+    if (play->in_section) {
+        must_answer(said, HAFT_IN_SECTION, "table_reclaim");
+    } else if (said != HAFT_BUSY ||
+               (play->setup.clock != HAFT_CLOCK_FRAME && play->setup.nested == 0)) {
+        must_answer(said, HAFT_OK, "table_reclaim");
+    }
+}
+
+static void wait_or_reclaim(struct play *play)
+{
+    (play->now.x & 1 ? reclaim : wait_for_domain)(play);
+}
+
 void shared_section(struct play *play)
 {
     if (play->depth != 0 || play->setup.clock != HAFT_CLOCK_CALLER) {
@@ -456,7 +480,7 @@ void shared_step(struct play *play)
         flush,
         tick,
         tick,
-        wait_for_domain,
+        wait_or_reclaim,
         shared_section,
         step_worker,
         shared_unshare,

@@ -3,7 +3,8 @@
  *
  * Edges in this file.
  *   RING       ring_push (release) -> ring_take (acquire)   a batch's contents
- *   RING_ROOM  ring_take (release) -> ring_push (acquire)   the cell is read before it is reused
+ *   RING_ROOM  ring_take (release) -> ring_push (acquire)   the cell is read before it is reused;
+ *              ring_take (release) -> ring_take (acquire)   the taker's mark of transit (handed.h)
  *   OWN        only the owner writes the tail
  *   RETRY      a first look; the compare-and-swap of the head decides
  *   HINT       a length that is a moment old
@@ -35,7 +36,8 @@ uint64_t ring_length(const struct ring *ring)
 struct batch *ring_take(struct ring *ring, const struct pool *pool, uint64_t done)
 {
     for (;;) {
-        const uint64_t head = load_relaxed(RETRY, &ring->head);
+        /* Weakened, a thread that finds the ring empty could miss that the taker has its batch. */
+        const uint64_t head = load_acquire(RING_ROOM, &ring->head);
         const uint64_t tail = load_acquire(RING, &ring->tail);
 
         if (head >= tail) {

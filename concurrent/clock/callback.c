@@ -4,10 +4,21 @@
 #include <assert.h>
 
 static THREAD_LOCAL bool is_running;
+static THREAD_LOCAL uint64_t frees;
 
 bool callback_is_running(void)
 {
     return is_running;
+}
+
+void callback_note_free(void)
+{
+    frees += is_running;
+}
+
+uint64_t callback_frees(void)
+{
+    return frees;
 }
 
 void callback_begin(void)

@@ -9,8 +9,13 @@
 #define HAFT_CONCURRENT_CALLBACK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 bool callback_is_running(void);
+
+/* Frees without a worker: those inside callbacks are counted, for the thread. */
+void callback_note_free(void);
+uint64_t callback_frees(void);
 
 /* Around each call of on_reclaim and on_stall; not within one another. */
 void callback_begin(void);

@@ -27,6 +27,9 @@ struct clock {
     /* After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold. */
     void (*requested)(haft_domain *domain, uint64_t ticket);
 
+    /* Slots were handed over.  Lock-free: a clock that sleeps is woken. */
+    void (*handed)(haft_domain *domain);
+
     /* A worker runs short of slots.  Lock-free. */
     void (*hurry)(haft_domain *domain);
 

@@ -113,6 +113,13 @@ haft_status haft_domain_close(haft_domain *domain)
     return HAFT_OK;
 }
 
+void domain_handed(haft_domain *domain)
+{
+    if (domain->clock->handed != NULL) {
+        domain->clock->handed(domain);
+    }
+}
+
 void domain_hurry(haft_domain *domain)
 {
     if (domain->clock->hurry != NULL) {

@@ -10,6 +10,9 @@
 /* Tell the clock that slots are wanted.  Lock-free. */
 void domain_hurry(haft_domain *domain);
 
+/* Tell the clock that slots were handed over.  Lock-free. */
+void domain_handed(haft_domain *domain);
+
 /*
  * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
  * struct clock.

@@ -15,6 +15,7 @@
  *   RETRY    a first look; the compare-and-swap decides
  *   COUNT    an addition within a section that the grace period waits for; a snapshot
  */
+#include "concurrent/clock/callback.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/roster.h"
 #include <haft/pin.h>
@@ -79,6 +80,7 @@ haft_status haft_unpin(haft_table *table, haft_id id)
         /* Weakened, the slot could be written again before the last use under a pin. */
     } while (!cas_acq_rel(PIN, pins, before, before - 1));
     if (before == (PIN_TAKEN | 1)) {
+        callback_note_free();
         list_push(table, LIST_UNPINNED, index);
     }
     return HAFT_OK;

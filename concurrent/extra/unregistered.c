@@ -8,6 +8,7 @@
  *   COUNT   counters of all threads without a worker; the slots travel through the lists
  *   TALLY   haft_abort_unregistered (release) -> count_begun (acquire)   as tally()
  */
+#include "concurrent/clock/callback.h"
 #include "concurrent/table/allocate.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/life.h"
@@ -105,6 +106,7 @@ haft_status haft_table_free(haft_table *table, haft_id id)
     }
     sites_note_death(&table->slots.sites, index, CALLER);
     fetch_add_relaxed(COUNT, &table->counters.freed, 1);
+    callback_note_free();
     list_push(table, LIST_FREED, index);
     return HAFT_OK;
 }

@@ -11,5 +11,6 @@ haft_worker *worker_borrow(haft_table *table)
 void worker_return(haft_worker *worker)
 {
     retire_hand_on(worker);
+    retire_hand_over(worker);
     roster_leave(worker);
 }

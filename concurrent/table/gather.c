@@ -7,6 +7,7 @@
 #include "concurrent/table/gather.h"
 #include "concurrent/batches/tuning.h"
 #include "concurrent/clock/tickets.h"
+#include "concurrent/table/handed.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/shelf.h"
@@ -45,6 +46,7 @@ void gather_freed(haft_worker *worker)
         taken += batch->count;
         retire_batch(worker, batch);
     }
+    retire_hand_over(worker); /* while it is in transit */
 }
 
 /* No reader ever had an id of them. */
@@ -66,6 +68,7 @@ struct batch *gather_unpinned(haft_worker *worker)
 
 void gather_lists(haft_worker *worker)
 {
+    const bool has_begun = transit_begin(worker);
     struct batch *batch;
 
     gather_freed(worker);
@@ -77,6 +80,7 @@ void gather_lists(haft_worker *worker)
     for (int i = 0; i < UNPINNED_MOST && (batch = gather_unpinned(worker)) != NULL; i++) {
         reclaim_batch(worker, batch);
     }
+    transit_end(worker, has_begun);
 }
 
 bool gather_all_lists(haft_worker *worker)
@@ -97,8 +101,11 @@ void gather_all_due(haft_worker *worker)
     const uint64_t done = domain_done(worker->table->domain);
     struct batch *batch;
 
+    const bool has_begun = transit_begin(worker);
+
     gather_all_lists(worker);
     while ((batch = shelf_find_due(worker, done)) != NULL) {
         reclaim_batch(worker, batch);
     }
+    transit_end(worker, has_begun);
 }

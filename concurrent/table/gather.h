@@ -8,7 +8,7 @@
 
 #include "concurrent/table/reclaim.h"
 
-/* All freed slots take tickets, in batches, and wait. */
+/* All freed slots take tickets, in batches, and are handed over. */
 void gather_freed(haft_worker *worker);
 
 /* Up to a batch of aborted slots, which are ready; NULL: none. */

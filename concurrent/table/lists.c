@@ -6,9 +6,9 @@
  *
  * Edges in this file.
  *   LIST    list_push (release) -> list_take (acquire)   the free, or the abort, of a slot before
- *           its ticket or its next life; the words of the slots behind it
+ *           its ticket or its next life; the words of the slots behind it; list_take (release) ->
+ *           list_is_empty (acquire)   the taker's mark of transit (handed.h)
  *   OWN     the slot is this thread's: not in the list yet, or not any more
- *   HINT    whether a list is empty: a slot that is missed is found at the next look
  *   RETRY   a first look; the compare-and-swap decides
  */
 #include "concurrent/table/lists.h"
@@ -41,7 +41,8 @@ void list_push(haft_table *table, enum list_kind kind, uint64_t index)
 
 bool list_is_empty(const haft_table *table, enum list_kind kind)
 {
-    return tagged_number(load_relaxed(HINT, &table->lists[kind].head)) == NUMBER_NONE;
+    /* Weakened, a thread that finds a list empty could miss that its taker is in transit. */
+    return tagged_number(load_acquire(LIST, &table->lists[kind].head)) == NUMBER_NONE;
 }
 
 bool lists_have_slots(const haft_table *table)
@@ -73,7 +74,7 @@ static uint64_t pop_slot(haft_table *table, enum list_kind kind)
             word_index(&slots->format, load_relaxed(RETRY, slots_word(slots, index)));
         const uint64_t next = link < HAFT_FIRST_INDEX ? NUMBER_NONE : link;
 
-        if (cas_relaxed(RETRY, head, before, tagged_next(before, next))) {
+        if (cas_release(LIST, head, before, tagged_next(before, next))) {
             return index;
         }
     }

@@ -44,8 +44,7 @@ static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint6
     const haft_id id = word_last_life(&table->slots.format, word, index);
 
     callback_begin();
-    /* NULL tells a callback that the table closes: it need not insert further objects. */
-    table->on_reclaim(slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
+    table->on_reclaim(slots_object(at), id, worker, table->reclaim_arg);
     callback_end();
 }
 

@@ -5,8 +5,10 @@
  *   OWN     only this worker has the batch, and a slot that it reserved
  */
 #include "concurrent/table/retire.h"
+#include "concurrent/clock/domain.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/budget.h"
+#include "concurrent/table/handed.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
@@ -32,7 +34,20 @@ void retire_batch(haft_worker *worker, struct batch *batch)
     store_relaxed(OWN, &batch->ticket, ticket);
     worker->backlog.retired += batch->count;
     remember(&worker->backlog, ticket);
-    shelf_wait(worker, batch);
+    if (!shelf_wait(worker, batch)) {
+        retire_hand_over(worker); /* batches that were handed over are behind it now, perhaps */
+    }
+}
+
+void retire_hand_over(haft_worker *worker)
+{
+    struct backlog *backlog = &worker->backlog;
+
+    if (backlog->handed != backlog->retired && worker->table->sifts) {
+        backlog->handed = backlog->retired;
+        handed_raise(worker->table, backlog->closings[(backlog->next - 1) % CLOSINGS].ticket);
+        domain_handed(worker->table->domain);
+    }
 }
 
 void retire_open(haft_worker *worker)

@@ -15,6 +15,9 @@ void retire_batch(haft_worker *worker, struct batch *batch);
 /* The open batch takes its ticket and waits, if there is anything in it. */
 void retire_open(haft_worker *worker);
 
+/* What the worker has retired is handed over, where it matters when a slot is reclaimed. */
+void retire_hand_over(haft_worker *worker);
+
 /* Hand all slots that the worker holds on to others. */
 void retire_hand_on(haft_worker *worker);
 

@@ -203,6 +203,7 @@ void roster_hand_over(haft_worker *worker)
 void roster_leave(haft_worker *worker)
 {
     worker->is_to_draw = false;
+    worker->is_movable = false; /* the next to have it may be a thread */
     poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     store_release(ADOPT, &worker->state, WORKER_CLOSED);

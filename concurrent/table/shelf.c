@@ -12,6 +12,7 @@
 #include "concurrent/batches/batch.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/clock/tickets.h"
+#include "concurrent/table/handed.h"
 #include "concurrent/table/roster.h"
 #include <stddef.h>
 
@@ -111,11 +112,19 @@ static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct 
     }
 }
 
-void shelf_wait(haft_worker *worker, struct batch *batch)
+bool shelf_wait(haft_worker *worker, struct batch *batch)
 {
     const struct shelf shelf = {&worker->waiting, RING_BATCHES, &worker->table->waiting};
 
+    if (push(&shelf, batch)) {
+        return true;
+    }
+    const bool has_begun = transit_begin(worker);
+
     put_on_shelf(worker, &shelf, batch, domain_done(worker->table->domain));
+    count_up(&worker->moves, 1);
+    transit_end(worker, has_begun);
+    return false;
 }
 
 void shelf_ready(haft_worker *worker, struct batch *batch)

@@ -13,8 +13,9 @@
 struct batch *shelf_empty_batch(haft_worker *worker);
 void shelf_give_batch(haft_worker *worker, struct batch *batch);
 
-/* The batch waits under its ticket: in the worker's ring, or in the depot. */
-void shelf_wait(haft_worker *worker, struct batch *batch);
+/* The batch waits under its ticket: in the worker's ring.  False: there was no room, so batches
+ * before it have moved, or it is in the depot. */
+bool shelf_wait(haft_worker *worker, struct batch *batch);
 
 /* The batch may be reused at once: in the worker's ring, or in the depot. */
 void shelf_ready(haft_worker *worker, struct batch *batch);

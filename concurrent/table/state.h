@@ -65,6 +65,7 @@ struct backlog {
     uint64_t next;    /* closings ever */
     uint64_t retired; /* slots ever retired */
     uint64_t done;    /* of them, done as far as known */
+    uint64_t handed;  /* of them, handed over */
     struct closing closings[CLOSINGS];
 };
 
@@ -101,6 +102,8 @@ struct haft_worker {
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
     bool is_to_draw;      /* open, and it has not drawn from the budget */
+    bool is_movable;      /* the frame clock lets it go from thread to thread */
+    uint64_t swept;       /* tickets done when it last found no due batch anywhere */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
@@ -111,6 +114,8 @@ struct haft_worker {
     _Alignas(CACHE_LINE) struct ring ready;   /* batches that may be reused at once */
     _Alignas(CACHE_LINE) atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
     atomic_u64 state;
+    atomic_u64 transit;       /* odd: the worker may have waiting slots in hand: see handed.h */
+    atomic_u64 moves;         /* how often its ring had no room for a batch that waits */
     struct haft_worker *next; /* in the roster; constant */
     struct segment segment;
 };
@@ -179,10 +184,11 @@ struct haft_table {
     uint64_t last_life;
     const char *name; /* behind the struct */
 
-    _Alignas(CACHE_LINE) atomic_u64 fresh;     /* slots below are used, or in a worker's extent */
-    _Alignas(CACHE_LINE) atomic_u64 shortage;  /* times that a thread found no slot */
-    atomic_u64 budget;                         /* slots that workers may still hold back */
-    atomic_u64 roster;                         /* address of the worker added last */
+    _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
+    _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */
+    atomic_u64 budget;                        /* slots that workers may still hold back */
+    atomic_u64 roster;                        /* address of the worker added last */
+    atomic_u64 handed; /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
     _Alignas(CACHE_LINE) struct depot waiting; /* full batches, with their tickets */
     struct depot ready;                        /* full batches that may be reused at once */
     _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];

@@ -12,6 +12,7 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/table/budget.h"
 #include "concurrent/table/hand.h"
+#include "concurrent/table/handed.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/stats.h"
 #include "concurrent/table/suppliers.h"
@@ -47,13 +48,14 @@ static bool ask_suppliers(haft_worker *worker, struct search *search)
  */
 static haft_status search_round(haft_worker *worker, struct search *search)
 {
-    if (!ask_suppliers(worker, search)) {
-        return shortage(worker, search->status);
-    }
+    const bool has_begun = transit_begin(worker);
+    const bool found = ask_suppliers(worker, search);
+
     if (search->due != NULL) {
         worker->table->suppliers.take_back(worker, search);
     }
-    return HAFT_OK;
+    transit_end(worker, has_begun);
+    return found ? HAFT_OK : shortage(worker, search->status);
 }
 
 /* Until the filling batch has slots: HAFT_OK, or why it has none. */

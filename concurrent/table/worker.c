@@ -2,7 +2,7 @@
  * Workers: opening, closing, and the duties between jobs.
  *
  * Edges in this file.
- *   HINT    shortage: answered now or at the next quiescent point
+ *   HINT    shortage: answered now or at the next quiescent point; whether slots were handed over
  *   OWN     counts that this worker alone writes
  */
 #include "concurrent/table/worker.h"
@@ -16,10 +16,9 @@
 #include "concurrent/table/gather.h"
 #include "concurrent/table/hand.h"
 #include "concurrent/table/lists.h"
-#include "concurrent/table/reclaim.h"
 #include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
-#include "concurrent/table/shelf.h"
+#include "concurrent/table/sweep.h"
 #include <assert.h>
 
 haft_status haft_worker_open(haft_table *table, haft_worker **worker)
@@ -41,26 +40,12 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* Take back some slots that are due, if the table looks at slots taken back: the worker's own, then
- * those for which no ring has had room. */
-static void reclaim_due(haft_worker *worker, uint64_t done)
-{
-    uint64_t taken = 0;
-    struct batch *batch;
-
-    while (worker->table->sifts && taken < RECLAIMED_SLOTS &&
-           (batch = shelf_take_due(worker, done)) != NULL) {
-        taken += batch->count;
-        reclaim_batch(worker, batch);
-    }
-}
-
 void worker_do_duties(haft_worker *worker)
 {
     if (callback_is_running()) {
         return;
     }
-    reclaim_due(worker, domain_done(worker->table->domain));
+    sweep_handed(worker);
     if (lists_have_slots(worker->table)) {
         gather_lists(worker);
     }
@@ -71,6 +56,7 @@ void worker_flush(haft_worker *worker)
     if (hand_open_count(worker) != 0 || hand_filling_count(worker) != 0) {
         retire_hand_on(worker);
     }
+    retire_hand_over(worker);
     domain_hurry(worker->table->domain);
 }
 
@@ -169,13 +155,6 @@ static uint64_t waiting(struct backlog *backlog, uint64_t done)
     return backlog->retired - backlog->done;
 }
 
-/* Slots that wait for on_reclaim are worth a look at the clock, however few they are. */
-static bool is_worth_a_look(const haft_table *table, uint64_t backlog)
-{
-    return backlog != 0 &&
-           (table->on_reclaim != NULL || backlog >= BACKLOG_WORTH(table->backlog_slots));
-}
-
 /* Too many slots wait, or there was a shortage. */
 static void pay(const haft_table *table, uint64_t backlog)
 {
@@ -192,17 +171,16 @@ static void pass_quiescent_point(haft_worker *worker)
 {
     const haft_table *table = worker->table;
     haft_domain *domain = table->domain;
-    const bool idle = was_idle(worker);
-    const bool is_short = close_if_worth(worker, idle);
-    uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
+    const bool is_short = close_if_worth(worker, was_idle(worker));
 
-    const bool eager = is_short || is_worth_a_look(table, backlog);
+    retire_hand_over(worker);
+    const uint64_t done = domain_done(domain);
+    uint64_t backlog = waiting(&worker->backlog, done);
+    const bool eager = is_short || load_relaxed(HINT, &table->handed) > done ||
+                       backlog >= BACKLOG_WORTH(table->backlog_slots);
 
     domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = waiting(&worker->backlog, domain_done(domain));
-    if (idle && backlog != 0 && table->sifts) {
-        domain_hurry(domain); /* perhaps no other worker asks for these soon */
-    }
     if (eager) {
         domain_notice_stall(domain);
     }
@@ -216,6 +194,7 @@ static void pass_quiescent_point(haft_worker *worker)
 static void pass_in_inner_job(haft_worker *worker)
 {
     close_if_worth(worker, was_idle(worker));
+    retire_hand_over(worker);
     domain_hurry(worker->table->domain);
 }
 

@@ -77,9 +77,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
  * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
  * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
- * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
- * local table.  That takes no memory: one of haft_share() gets its former struct back; any other is
- * made in the block of `table`.
+ * haft_table_close() does; what on_reclaim inserts lives on in the local table.  That takes no
+ * memory: one of haft_share() gets its former struct back; any other is made in the block of
+ * `table`.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;

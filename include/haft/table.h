@@ -32,7 +32,7 @@
  *
  * Contents:
  *
- *   the table      haft_table_options, on_reclaim; haft_table_open, _close
+ *   the table      haft_table_options, on_reclaim; haft_table_open, _close, _reclaim
  *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
  *                  haft_table_stats_get
  *   workers        haft_worker_open, _close, _quiescent, _flush
@@ -70,11 +70,11 @@ typedef struct haft_worker haft_worker;
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
  * its slot back: in calls that reserve or insert, with a worker or without; in
- * haft_worker_quiescent(), _flush() and _close(); in haft_trim(); in haft_table_close()
- * and haft_unshare().  Objects that live at haft_table_close() end without it.
+ * haft_worker_quiescent(), _flush() and _close(); in haft_table_reclaim() and haft_trim(); in
+ * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
  * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
- * the id that the object had.  `worker` is NULL while the table closes (the last two calls); the
- * calls without a worker remain (haft/threads.h).
+ * the id that the object had.  `worker` is one of the calling thread's, or a closed one, borrowed
+ * for the call; also while the table closes, when it should not insert further objects.
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
@@ -86,9 +86,12 @@ typedef struct haft_worker haft_worker;
  *
  * It returns: no longjmp(), no exception.
  *
- * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
- * its slots back soon after their grace period, 512 or more in each call; slots of closed workers
- * are taken back when a search needs them, by haft_trim(), or when the table closes.
+ * A worker hands over what it has freed in haft_worker_flush(), in haft_worker_close(), and in a
+ * haft_worker_quiescent() with 32 frees or none since the last one; parking hands nothing over.
+ * haft_table_free(), and the last unpin of a freed object, hand over to the next quiescent point.
+ * From then on each quiescent point of each worker of the table looks whether the grace period is
+ * over, and then reclaims up to 512 slots and a batch, of any worker; with never_wait only those
+ * that this worker has freed and that no ring has room for.  haft_table_reclaim() waits for it.
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
  * while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a callback takes slots
@@ -202,6 +205,23 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  */
 haft_status haft_table_close(haft_table *table);
 
+/*
+ * haft_table_reclaim - run on_reclaim for the objects that were freed by haft_table_free(), by the
+ * calling thread's worker, or by others that have handed them over since (haft_worker_flush): all
+ * freed before the call, but those that are pinned.
+ *
+ * Returns   HAFT_OK; other threads have returned from on_reclaim for these, too.  HAFT_BUSY: there
+ *           may be more, as on_reclaim has freed or unpinned others, a worker's batches have been
+ *           put together, or a tick has to come (frame clock).  HAFT_IN_SECTION, HAFT_IN_CALLBACK,
+ *           HAFT_FORKED; HAFT_NO_MEMORY if all workers are open, none by the calling thread.
+ * Threads   any outside read sections, with or without a worker.  It holds no lock that on_reclaim
+ *           takes.
+ * Ordering  acquire: what on_reclaim has done in other threads is visible.
+ * Progress  blocking: waits once for readers, and for on_reclaim in other threads.
+ * Cost      a grace period; O(workers), and the objects.
+ */
+haft_status haft_table_reclaim(haft_table *table);
+
 /* --- looking at it --- */
 
 /* haft_table_view - what resolving needs; the same for the table's whole life. */
@@ -263,10 +283,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * open and the calling thread's; AddressSanitizer reports the use of a closed one.  Where a thread
  * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
  *
- * A worker's duties: take back slots that are due, its own first, then those of the depot, up to
- * 512 and a batch, where on_reclaim or pins ask for it; collect slots that calls
- * without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and _close() do
- * them, so on_reclaim may run there.
+ * A worker's duties: reclaim slots that are due, its own first, then those of the depot and of
+ * other workers, up to 512 and a batch, where on_reclaim or pins ask for it; collect slots that
+ * calls without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and
+ * _close() do them, so on_reclaim may run there.
  */
 
 /*
@@ -319,8 +339,9 @@ haft_status haft_worker_close(haft_worker *worker);
  * Threads   the worker's thread outside read sections of any domain (offline in others).
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
- * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more of the worker's slots
- *           wait, or any for an on_reclaim; a wait once in 8,192 frees, or after a search in vain.
+ * Cost      O(1); O(workers and their threads) while slots handed over wait for on_reclaim or
+ *           pins, or, workers clock, 1,024 or more of the worker's slots wait; a wait once in 8,192
+ *           frees, or after a search in vain.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 

@@ -53,6 +53,7 @@ static const struct {
     [CALL_SIDE_SET] = {step_side_set, AS_IS, false},
     [CALL_SIDE_FIND] = {step_side_find, AS_IS, false},
     [CALL_TRIM] = {step_trim, AS_IS, true},
+    [CALL_RECLAIM] = {step_reclaim, AS_IS, true},
     [CALL_RESERVE_CAPACITY] = {step_reserve_capacity, AS_IS, false},
     [CALL_WAIT] = {step_wait, AS_IS, true},
     [CALL_JOB_BEGIN] = {step_job_begin, AS_IS, false},
@@ -90,7 +91,7 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
 }
 
 /* While a table closes, callbacks end: else they could make work for one another for ever.  What
- * they reserve or pin would keep it open. */
+ * they reserve or pin would keep it open.  With their worker they free. */
 static bool may_call(uint32_t call)
 {
     return !play.is_closing || (call != CALL_BARE_RESERVE && call != CALL_PIN &&
@@ -106,7 +107,7 @@ static void call_next(const struct step *steps, uint32_t step_count, _Atomic(uin
         const struct step *step = &steps[at % step_count];
 
         if (may_call(step->call)) {
-            call_step(current, worker, step);
+            call_step(current, play.is_closing && step->call != CALL_FREE ? NULL : worker, step);
         }
     }
 }
@@ -131,7 +132,7 @@ void call_in_reclaim(haft_worker *worker)
 void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     require_that(arg == &play, "on_reclaim's argument");
-    require_that((worker == NULL) == play.is_closing, "on_reclaim's worker");
+    require_that(worker != NULL, "on_reclaim's worker");
     check_values_at_end(id);
     model_reclaimed(id, object);
     call_in_reclaim(worker);

@@ -155,7 +155,7 @@ static const uint8_t allowed_in_reclaim[] = {
 static const uint8_t refused_in_callbacks[] = {
     CALL_QUIESCENT, CALL_FLUSH,       CALL_WORKER_CLOSE,  CALL_WAIT,        CALL_TRIM,
     CALL_TICK,      CALL_TABLE_CLOSE, CALL_UNSHARE_SHARE, CALL_INSERT_WAIT, CALL_BARE_INSERT_WAIT,
-    CALL_APPLY,
+    CALL_APPLY,     CALL_RECLAIM,
 };
 
 /* Once, mostly; some calls many times, so that batches, rings and depots fill. */
@@ -219,6 +219,7 @@ static const uint8_t on_few_slots[] = {
     CALL_FREE_MANY,   CALL_BARE_RESERVE, CALL_BARE_FREE,    CALL_BARE_PUBLISH,  CALL_BARE_ABORT,
     CALL_PIN,         CALL_UNPIN,        CALL_WAIT,         CALL_SECTION_BEGIN, CALL_SECTION_END,
     CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE, CALL_FREE_STALE,    CALL_RESOLVE_MANY,
+    CALL_RECLAIM,
 };
 
 /* Calls on the few slots of a table whose objects have values. */
@@ -248,6 +249,7 @@ static const uint8_t in_jobs[] = {
     CALL_INSERT,       CALL_FREE,          CALL_WAIT,      CALL_FLUSH,     CALL_QUIESCENT,
     CALL_WORKER_CLOSE, CALL_INSERT_WAIT,   CALL_SIDE_FIND, CALL_PIN,       CALL_UNPIN,
     CALL_SECTION_END,  CALL_SECTION_BEGIN, CALL_EXPLAIN,   CALL_SIDE_OPEN, CALL_RESOLVE_MANY,
+    CALL_RECLAIM,
 };
 
 static void keep_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)

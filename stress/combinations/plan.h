@@ -57,6 +57,7 @@
     CALL(SIDE_SET)                                                                                 \
     CALL(SIDE_FIND)                                                                                \
     CALL(TRIM)                                                                                     \
+    CALL(RECLAIM)                                                                                  \
     CALL(RESERVE_CAPACITY)                                                                         \
     CALL(WAIT)                                                                                     \
     CALL(JOB_BEGIN)                                                                                \

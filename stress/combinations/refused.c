@@ -43,6 +43,8 @@ static haft_status ask(const struct thread *thread, haft_worker *worker, uint32_
         return haft_worker_flush(worker);
     case CALL_TRIM:
         return haft_trim(play.table, NULL);
+    case CALL_RECLAIM:
+        return haft_table_reclaim(play.table);
     case CALL_WAIT:
         return haft_domain_wait(play.domain);
     case CALL_TICK:

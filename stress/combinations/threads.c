@@ -2,6 +2,7 @@
 #include "stress/combinations/threads.h"
 #include "stress/combinations/census.h"
 #include "stress/combinations/jobs.h"
+#include "stress/combinations/memory.h"
 #include "stress/combinations/refused.h"
 #include "stress/combinations/steps.h"
 #include "stress/combinations/under_way.h"
@@ -150,6 +151,33 @@ void step_wait(struct thread *thread, haft_worker *worker, const struct step *st
             check_grace(&before);
         }
     }
+}
+
+static haft_status reclaim_table(void)
+{
+    return haft_table_reclaim(play.table);
+}
+
+void step_reclaim(struct thread *thread, haft_worker *worker, const struct step *step)
+{
+    (void)worker;
+    (void)step;
+    if (!waits_are_refused(thread) && must_not_wait(thread)) {
+        return;
+    }
+    const struct call_under_way outer = begin_call(CALL_RECLAIM, HAFT_NIL);
+
+    if (waits_are_refused(thread)) {
+        refuse_in_section(reclaim_table, HAFT_IN_SECTION);
+    } else {
+        expire_pointers(thread);
+        const haft_status status = haft_table_reclaim(play.table);
+
+        /* Busy: on_reclaim has freed others. */
+        require_that(status == HAFT_OK || status == HAFT_BUSY || lacks_memory(status),
+                     "haft_table_reclaim");
+    }
+    end_call(outer);
 }
 
 /* --- sections --- */

@@ -151,7 +151,7 @@ static void note_reclaimed(void *object, haft_id id, haft_worker *worker, void *
 {
     struct late_reader *late = arg;
 
-    must(worker == NULL);
+    must(worker != NULL);
     must(late->held == object && late->id == id.bits);
     late->reclaimed += atomic_load(&late->has_left);
     *(struct object *)object = (struct object){0, 0};

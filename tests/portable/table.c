@@ -177,6 +177,7 @@ static void test_reclaim(enum circumstance circumstance)
         CHECK_OK(haft_worker_quiescent(shared.worker));
     }
     CHECK(reclaimed.calls == 500 && reclaimed.sum == 125250);
+    CHECK_OK(haft_table_reclaim(shared.table));
     shared_close(&shared);
     CHECK(reclaimed.calls == 500);
 }

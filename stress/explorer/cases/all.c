@@ -38,6 +38,8 @@ extern const struct explored_case borrow_case, borrow_opened_case, borrow_inside
 extern const struct explored_case full_exhausted_case, full_given_up_case, full_unused_case;
 /* callbacks; lists and pins */
 extern const struct explored_case two_tables_case, respawn_case, chain_case, list_case, unpin_case;
+/* slots handed over */
+extern const struct explored_case handed_case, transit_case, transit_list_case;
 /* queues */
 extern const struct explored_case due_head_case, inverted_case, trimmed_case;
 /* liveness on each clock */
@@ -144,6 +146,9 @@ const struct explored_case *const all_cases[] = {
     &due_head_case,
     &inverted_case,
     &trimmed_case,
+    &handed_case,
+    &transit_case,
+    &transit_list_case,
     &live_caller_case,
     &alone_caller_case,
     &live_qsbr_case,
