@@ -8790,7 +8790,8 @@ HAFT_INTERNAL struct haft__batch *haft__ring_take(struct haft__ring *ring, const
  *
  * Edges in this file.
  *   RING       ring_push (release) -> ring_take (acquire)   a batch's contents
- *   RING_ROOM  ring_take (release) -> ring_push (acquire)   the cell is read before it is reused
+ *   RING_ROOM  ring_take (release) -> ring_push (acquire)   the cell is read before it is reused;
+ *              ring_take (release) -> ring_take (acquire)   the taker's mark of transit (handed.h)
  *   OWN        only the owner writes the tail
  *   RETRY      a first look; the compare-and-swap of the head decides
  *   HINT       a length that is a moment old
@@ -8819,7 +8820,8 @@ HAFT_INTERNAL uint64_t haft__ring_length(const struct haft__ring *ring)
 HAFT_INTERNAL struct haft__batch *haft__ring_take(struct haft__ring *ring, const struct haft__pool *pool, uint64_t done)
 {
     for (;;) {
-        const uint64_t head = haft__load_relaxed(RETRY, &ring->head);
+        /* Weakened, a thread that finds the ring empty could miss that the taker has its batch. */
+        const uint64_t head = haft__load_acquire(RING_ROOM, &ring->head);
         const uint64_t tail = haft__load_acquire(RING, &ring->tail);
 
         if (head >= tail) {
@@ -8849,6 +8851,10 @@ HAFT_INTERNAL struct haft__batch *haft__ring_take(struct haft__ring *ring, const
 
 HAFT_INTERNAL bool haft__callback_is_running(void);
 
+/* Frees without a worker: those inside callbacks are counted, for the thread. */
+HAFT_INTERNAL void haft__callback_note_free(void);
+HAFT_INTERNAL uint64_t haft__callback_frees(void);
+
 /* Around each call of on_reclaim and on_stall; not within one another. */
 HAFT_INTERNAL void haft__callback_begin(void);
 HAFT_INTERNAL void haft__callback_end(void);
@@ -8858,10 +8864,21 @@ HAFT_INTERNAL void haft__callback_end(void);
 /* Whether a callback runs: a mark of the thread. */
 
 static haft__THREAD_LOCAL bool haft__is_running;
+static haft__THREAD_LOCAL uint64_t haft__frees;
 
 HAFT_INTERNAL bool haft__callback_is_running(void)
 {
     return haft__is_running;
+}
+
+HAFT_INTERNAL void haft__callback_note_free(void)
+{
+    haft__frees += haft__is_running;
+}
+
+HAFT_INTERNAL uint64_t haft__callback_frees(void)
+{
+    return haft__frees;
 }
 
 HAFT_INTERNAL void haft__callback_begin(void)
@@ -8899,6 +8916,9 @@ struct haft__clock {
 
     /* After a ticket was taken.  Lock-free: a clock that sleeps is woken past a threshold. */
     void (*requested)(haft_domain *domain, uint64_t ticket);
+
+    /* Slots were handed over.  Lock-free: a clock that sleeps is woken. */
+    void (*handed)(haft_domain *domain);
 
     /* A worker runs short of slots.  Lock-free. */
     void (*hurry)(haft_domain *domain);
@@ -9499,6 +9519,9 @@ void haft__foreign_clock_advise(const haft_domain *domain, const haft_stall *sta
 /* Tell the clock that slots are wanted.  Lock-free. */
 HAFT_INTERNAL void haft__domain_hurry(haft_domain *domain);
 
+/* Tell the clock that slots were handed over.  Lock-free. */
+HAFT_INTERNAL void haft__domain_handed(haft_domain *domain);
+
 /*
  * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
  * struct clock.
@@ -9610,8 +9633,8 @@ HAFT_INTERNAL const struct haft__clock haft__frame_clock = {
  * The thread clock: a background thread that drives grace periods when enough are requested.
  *
  * It sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one ticket in
- * TICKETS_PER_WAKE posts, and each shortage.  Fewer tickets than that may wait for long: no thread
- * is short of their slots.
+ * TICKETS_PER_WAKE posts, each shortage, and each hand-over of a table with on_reclaim or pins.
+ * Fewer tickets than that may wait for long: no thread is short of their slots.
  *
  * Edges in this file.
  *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
@@ -9691,6 +9714,7 @@ HAFT_INTERNAL const struct haft__clock haft__thread_clock = {
     .start = haft__thread_start,
     .stop = haft__thread_stop,
     .requested = haft__requested,
+    .handed = haft__hurry,
     .hurry = haft__hurry,
     .wait_for = haft__foreign_clock_wait_for,
     .quiescent = haft__foreign_clock_quiescent,
@@ -10291,6 +10315,13 @@ haft_status haft_domain_close(haft_domain *domain)
     }
     haft__heap_give(&domain->heap, domain, sizeof *domain);
     return HAFT_OK;
+}
+
+HAFT_INTERNAL void haft__domain_handed(haft_domain *domain)
+{
+    if (domain->clock->handed != NULL) {
+        domain->clock->handed(domain);
+    }
 }
 
 HAFT_INTERNAL void haft__domain_hurry(haft_domain *domain)
@@ -10996,6 +11027,7 @@ struct haft__backlog {
     uint64_t next;    /* closings ever */
     uint64_t retired; /* slots ever retired */
     uint64_t done;    /* of them, done as far as known */
+    uint64_t handed;  /* of them, handed over */
     struct haft__closing closings[haft__CLOSINGS];
 };
 
@@ -11032,6 +11064,8 @@ struct haft_worker {
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
     bool is_to_draw;      /* open, and it has not drawn from the budget */
+    bool is_movable;      /* the frame clock lets it go from thread to thread */
+    uint64_t swept;       /* tickets done when it last found no due batch anywhere */
     uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
@@ -11042,6 +11076,8 @@ struct haft_worker {
     _Alignas(haft__CACHE_LINE) struct haft__ring ready;   /* batches that may be reused at once */
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
     haft__atomic_u64 state;
+    haft__atomic_u64 transit;       /* odd: the worker may have waiting slots in hand: see handed.h */
+    haft__atomic_u64 moves;         /* how often its ring had no room for a batch that waits */
     struct haft_worker *next; /* in the roster; constant */
     struct haft__segment segment;
 };
@@ -11110,10 +11146,11 @@ struct haft_table {
     uint64_t last_life;
     const char *name; /* behind the struct */
 
-    _Alignas(haft__CACHE_LINE) haft__atomic_u64 fresh;     /* slots below are used, or in a worker's extent */
-    _Alignas(haft__CACHE_LINE) haft__atomic_u64 shortage;  /* times that a thread found no slot */
-    haft__atomic_u64 budget;                         /* slots that workers may still hold back */
-    haft__atomic_u64 roster;                         /* address of the worker added last */
+    _Alignas(haft__CACHE_LINE) haft__atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
+    _Alignas(haft__CACHE_LINE) haft__atomic_u64 shortage; /* times that a thread found no slot */
+    haft__atomic_u64 budget;                        /* slots that workers may still hold back */
+    haft__atomic_u64 roster;                        /* address of the worker added last */
+    haft__atomic_u64 handed; /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
     _Alignas(haft__CACHE_LINE) struct haft__depot waiting; /* full batches, with their tickets */
     struct haft__depot ready;                        /* full batches that may be reused at once */
     _Alignas(haft__CACHE_LINE) struct haft__slot_list lists[haft__LIST_COUNT];
@@ -11656,6 +11693,9 @@ HAFT_INTERNAL void haft__retire_batch(haft_worker *worker, struct haft__batch *b
 /* The open batch takes its ticket and waits, if there is anything in it. */
 HAFT_INTERNAL void haft__retire_open(haft_worker *worker);
 
+/* What the worker has retired is handed over, where it matters when a slot is reclaimed. */
+HAFT_INTERNAL void haft__retire_hand_over(haft_worker *worker);
+
 /* Hand all slots that the worker holds on to others. */
 HAFT_INTERNAL void haft__retire_hand_on(haft_worker *worker);
 
@@ -11677,6 +11717,7 @@ HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table)
 HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
 {
     haft__retire_hand_on(worker);
+    haft__retire_hand_over(worker);
     haft__roster_leave(worker);
 }
 
@@ -12291,7 +12332,7 @@ HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *ta
  * All functions: the worker's thread, lock-free, except on_reclaim.
  */
 
-/* All freed slots take tickets, in batches, and wait. */
+/* All freed slots take tickets, in batches, and are handed over. */
 HAFT_INTERNAL void haft__gather_freed(haft_worker *worker);
 
 /* Up to a batch of aborted slots, which are ready; NULL: none. */
@@ -12314,6 +12355,44 @@ HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker);
 
 /* gather_all_lists(), then take back all batches that were due when it began. */
 HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker);
+
+/*
+ * concurrent/table/handed.h - slots handed over, and slots in transit.
+ *
+ * A worker that hands over raises one word of the table to its latest ticket.  While the word is
+ * set, the quiescent points of all workers look at the clock and reclaim what is due (sweep.h).
+ *
+ *   handing over   push the batches; raise the word, in a read-modify-write each time
+ *   clearing       the word's ticket is done, and no ring and no depot has a batch that is due:
+ *                  clear the word, and look once more.  A batch pushed before the word was raised
+ *                  is found by then; one whose word is raised later sets it again
+ *
+ * Waiting slots are in a ring, a depot or a list, or in the hand of a worker that is in transit:
+ * its number is odd then.  So a thread that has found no slot, and waits until each worker's number
+ * is even or another, has seen the end of each call that had one.
+ */
+
+/* Batches with tickets up to `ticket` were handed over.  Any thread; lock-free. */
+HAFT_INTERNAL void haft__handed_raise(haft_table *table, uint64_t ticket);
+
+/* The highest ticket handed over; 0: all were reclaimed, or are in transit.  Any thread. */
+HAFT_INTERNAL uint64_t haft__handed_ticket(const haft_table *table);
+
+/* The word is 0 again; false: it was raised meanwhile.  Look for batches that are due once more. */
+HAFT_INTERNAL bool haft__handed_clear(haft_table *table, uint64_t ticket);
+
+/*
+ * Around each step in which the worker takes waiting slots and has not reclaimed them or put them
+ * back.  False: it was in transit before, as inside a callback.  The worker's thread; wait-free.
+ */
+HAFT_INTERNAL bool haft__transit_begin(haft_worker *worker);
+HAFT_INTERNAL void haft__transit_end(haft_worker *worker, bool has_begun);
+
+/* Wait for the workers in transit, which may run on_reclaim.  Blocking; not in transit. */
+HAFT_INTERNAL void haft__transit_wait(const haft_table *table);
+
+/* How often waiting slots were put under later tickets, or behind them, for want of room. */
+HAFT_INTERNAL uint64_t haft__transit_moves(const haft_table *table);
 
 /*
  * concurrent/table/lists.h - slots in lists, for calls that have no batch to put them into.
@@ -12358,8 +12437,9 @@ uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct ha
 HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker);
 HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batch *batch);
 
-/* The batch waits under its ticket: in the worker's ring, or in the depot. */
-HAFT_INTERNAL void haft__shelf_wait(haft_worker *worker, struct haft__batch *batch);
+/* The batch waits under its ticket: in the worker's ring.  False: there was no room, so batches
+ * before it have moved, or it is in the depot. */
+HAFT_INTERNAL bool haft__shelf_wait(haft_worker *worker, struct haft__batch *batch);
 
 /* The batch may be reused at once: in the worker's ring, or in the depot. */
 HAFT_INTERNAL void haft__shelf_ready(haft_worker *worker, struct haft__batch *batch);
@@ -12430,6 +12510,7 @@ HAFT_INTERNAL void haft__gather_freed(haft_worker *worker)
         haft__taken += batch->count;
         haft__retire_batch(worker, batch);
     }
+    haft__retire_hand_over(worker); /* while it is in transit */
 }
 
 /* No reader ever had an id of them. */
@@ -12451,6 +12532,7 @@ HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker)
 
 HAFT_INTERNAL void haft__gather_lists(haft_worker *worker)
 {
+    const bool has_begun = haft__transit_begin(worker);
     struct haft__batch *batch;
 
     haft__gather_freed(worker);
@@ -12462,6 +12544,7 @@ HAFT_INTERNAL void haft__gather_lists(haft_worker *worker)
     for (int i = 0; i < haft__UNPINNED_MOST && (batch = haft__gather_unpinned(worker)) != NULL; i++) {
         haft__reclaim_batch(worker, batch);
     }
+    haft__transit_end(worker, has_begun);
 }
 
 HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker)
@@ -12482,10 +12565,93 @@ HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker)
     const uint64_t done = haft__domain_done(worker->table->domain);
     struct haft__batch *batch;
 
+    const bool has_begun = haft__transit_begin(worker);
+
     haft__gather_all_lists(worker);
     while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
         haft__reclaim_batch(worker, batch);
     }
+    haft__transit_end(worker, has_begun);
+}
+
+/* concurrent/table/handed.c */
+
+/*
+ * The word of slots handed over, and the workers in transit.
+ *
+ * Edges in this file.
+ *   HANDED   handed_raise, handed_clear (release) -> handed_clear, handed_ticket (acquire)
+ *            the batches pushed before; and that a worker is in transit that clears the word
+ *   TRANSIT  transit_end (release) -> transit_wait (acquire)   what became of the slots
+ *   OWN      a number that this worker alone writes
+ *   COUNT    moves: those that matter were counted before transit_end
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+
+HAFT_INTERNAL void haft__handed_raise(haft_table *table, uint64_t ticket)
+{
+    uint64_t before;
+
+    do {
+        before = haft__load_relaxed(RETRY, &table->handed);
+        /* Weakened, and left out where the word is high enough: a thread that clears it could miss
+         * the batches. */
+    } while (!haft__cas_release(HANDED, &table->handed, before, before < ticket ? ticket : before));
+}
+
+HAFT_INTERNAL uint64_t haft__handed_ticket(const haft_table *table)
+{
+    /* Weakened, a look after it could miss the batches, or that a worker is in transit. */
+    return haft__load_acquire(HANDED, &table->handed);
+}
+
+HAFT_INTERNAL bool haft__handed_clear(haft_table *table, uint64_t ticket)
+{
+    /* Weakened, the look after it could miss batches pushed before; or a thread that reads 0 could
+     * miss that this worker has some. */
+    return haft__cas_acq_rel(HANDED, &table->handed, ticket, 0);
+}
+
+HAFT_INTERNAL bool haft__transit_begin(haft_worker *worker)
+{
+    const uint64_t number = haft__load_relaxed(OWN, &worker->transit);
+
+    /* The compare-and-swap by which it takes slots is a release. */
+    haft__store_relaxed(OWN, &worker->transit, number | 1);
+    return (number & 1) == 0;
+}
+
+HAFT_INTERNAL void haft__transit_end(haft_worker *worker, bool has_begun)
+{
+    const uint64_t number = haft__load_relaxed(OWN, &worker->transit);
+
+    assert((number & 1) == 1);
+    if (has_begun) {
+        /* Weakened, its callbacks' effects or the slots put back could be missed. */
+        haft__store_release(TRANSIT, &worker->transit, number + 1);
+    }
+}
+
+HAFT_INTERNAL void haft__transit_wait(const haft_table *table)
+{
+    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        const uint64_t number = haft__load_acquire(TRANSIT, &worker->transit);
+
+        for (uint64_t turn = 0;
+             (number & 1) == 1 && haft__load_acquire(TRANSIT, &worker->transit) == number; turn++) {
+            haft__pause_in_turn(turn);
+        }
+    }
+}
+
+HAFT_INTERNAL uint64_t haft__transit_moves(const haft_table *table)
+{
+    uint64_t moves = 0;
+
+    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        moves += haft__load_relaxed(COUNT, &worker->moves);
+    }
+    return moves;
 }
 
 /*
@@ -12549,9 +12715,9 @@ HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uin
  *
  * Edges in this file.
  *   LIST    list_push (release) -> list_take (acquire)   the free, or the abort, of a slot before
- *           its ticket or its next life; the words of the slots behind it
+ *           its ticket or its next life; the words of the slots behind it; list_take (release) ->
+ *           list_is_empty (acquire)   the taker's mark of transit (handed.h)
  *   OWN     the slot is this thread's: not in the list yet, or not any more
- *   HINT    whether a list is empty: a slot that is missed is found at the next look
  *   RETRY   a first look; the compare-and-swap decides
  */
 
@@ -12582,7 +12748,8 @@ HAFT_INTERNAL void haft__list_push(haft_table *table, enum haft__list_kind kind,
 
 HAFT_INTERNAL bool haft__list_is_empty(const haft_table *table, enum haft__list_kind kind)
 {
-    return haft__tagged_number(haft__load_relaxed(HINT, &table->lists[kind].head)) == haft__NUMBER_NONE;
+    /* Weakened, a thread that finds a list empty could miss that its taker is in transit. */
+    return haft__tagged_number(haft__load_acquire(LIST, &table->lists[kind].head)) == haft__NUMBER_NONE;
 }
 
 HAFT_INTERNAL bool haft__lists_have_slots(const haft_table *table)
@@ -12614,7 +12781,7 @@ static uint64_t haft__pop_slot(haft_table *table, enum haft__list_kind kind)
             haft__word_index(&slots->format, haft__load_relaxed(RETRY, haft__slots_word(slots, index)));
         const uint64_t next = link < HAFT_FIRST_INDEX ? haft__NUMBER_NONE : link;
 
-        if (haft__cas_relaxed(RETRY, head, before, haft__tagged_next(before, next))) {
+        if (haft__cas_release(LIST, head, before, haft__tagged_next(before, next))) {
             return index;
         }
     }
@@ -12680,8 +12847,7 @@ static void haft__call_back(haft_worker *worker, uint64_t index, haft__atomic_u6
     const haft_id id = haft__word_last_life(&table->slots.format, word, index);
 
     haft__callback_begin();
-    /* NULL tells a callback that the table closes: it need not insert further objects. */
-    table->on_reclaim(haft__slots_object(at), id, table->is_closing ? NULL : worker, table->reclaim_arg);
+    table->on_reclaim(haft__slots_object(at), id, worker, table->reclaim_arg);
     haft__callback_end();
 }
 
@@ -12905,7 +13071,20 @@ HAFT_INTERNAL void haft__retire_batch(haft_worker *worker, struct haft__batch *b
     haft__store_relaxed(OWN, &batch->ticket, ticket);
     worker->backlog.retired += batch->count;
     haft__remember(&worker->backlog, ticket);
-    haft__shelf_wait(worker, batch);
+    if (!haft__shelf_wait(worker, batch)) {
+        haft__retire_hand_over(worker); /* batches that were handed over are behind it now, perhaps */
+    }
+}
+
+HAFT_INTERNAL void haft__retire_hand_over(haft_worker *worker)
+{
+    struct haft__backlog *backlog = &worker->backlog;
+
+    if (backlog->handed != backlog->retired && worker->table->sifts) {
+        backlog->handed = backlog->retired;
+        haft__handed_raise(worker->table, backlog->closings[(backlog->next - 1) % haft__CLOSINGS].ticket);
+        haft__domain_handed(worker->table->domain);
+    }
 }
 
 HAFT_INTERNAL void haft__retire_open(haft_worker *worker)
@@ -13223,6 +13402,7 @@ HAFT_INTERNAL void haft__roster_hand_over(haft_worker *worker)
 HAFT_INTERNAL void haft__roster_leave(haft_worker *worker)
 {
     worker->is_to_draw = false;
+    worker->is_movable = false; /* the next to have it may be a thread */
     haft__poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     haft__store_release(ADOPT, &worker->state, haft__WORKER_CLOSED);
@@ -13337,11 +13517,19 @@ static void haft__put_on_shelf(haft_worker *worker, const struct haft__shelf *sh
     }
 }
 
-HAFT_INTERNAL void haft__shelf_wait(haft_worker *worker, struct haft__batch *batch)
+HAFT_INTERNAL bool haft__shelf_wait(haft_worker *worker, struct haft__batch *batch)
 {
     const struct haft__shelf shelf = {&worker->waiting, haft__RING_BATCHES, &worker->table->waiting};
 
+    if (haft__push(&shelf, batch)) {
+        return true;
+    }
+    const bool has_begun = haft__transit_begin(worker);
+
     haft__put_on_shelf(worker, &shelf, batch, haft__domain_done(worker->table->domain));
+    haft__count_up(&worker->moves, 1);
+    haft__transit_end(worker, has_begun);
+    return false;
 }
 
 HAFT_INTERNAL void haft__shelf_ready(haft_worker *worker, struct haft__batch *batch)
@@ -13972,13 +14160,14 @@ static bool haft__ask_suppliers(haft_worker *worker, struct haft__search *search
  */
 static haft_status haft__search_round(haft_worker *worker, struct haft__search *search)
 {
-    if (!haft__ask_suppliers(worker, search)) {
-        return haft__shortage(worker, search->status);
-    }
+    const bool has_begun = haft__transit_begin(worker);
+    const bool found = haft__ask_suppliers(worker, search);
+
     if (search->due != NULL) {
         worker->table->suppliers.take_back(worker, search);
     }
-    return HAFT_OK;
+    haft__transit_end(worker, has_begun);
+    return found ? HAFT_OK : haft__shortage(worker, search->status);
 }
 
 /* Until the filling batch has slots: HAFT_OK, or why it has none. */
@@ -14006,6 +14195,172 @@ HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, 
         *count = most < found ? (uint32_t)most : found;
     }
     return status;
+}
+
+/*
+ * concurrent/table/sweep.h - reclaiming slots that were handed over, wherever they wait.
+ */
+
+/*
+ * If slots were handed over, reclaim some of those that are due; with never_wait, only the worker's
+ * own and those for which no ring had room.  The worker's thread, outside callbacks; lock-free,
+ * except on_reclaim.
+ */
+HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker);
+
+/* concurrent/table/sweep.c */
+
+/*
+ * Sweeping a table: reclaiming what is due from any ring or depot.
+ *
+ * Edges in this file.
+ *   HINT   whether anything was handed over: a look that comes too early is made again
+ *   OWN    a count that only this thread's workers write
+ */
+
+/* --- at quiescent points --- */
+
+/* Reclaim some slots that are due.  True: no others are. */
+static bool haft__reclaim_some(haft_worker *worker, uint64_t done)
+{
+    const bool own_alone = worker->table->never_waits;
+    uint64_t haft__taken = 0;
+
+    while (haft__taken < haft__RECLAIMED_SLOTS) {
+        struct haft__batch *batch =
+            own_alone ? haft__shelf_take_due(worker, done) : haft__shelf_find_due(worker, done);
+
+        if (batch == NULL) {
+            return !own_alone;
+        }
+        haft__taken += batch->count;
+        haft__reclaim_batch(worker, batch);
+    }
+    return false;
+}
+
+/* No batch is due, and the highest ticket handed over is done. */
+static void haft__clear_handed(haft_worker *worker, uint64_t handed, uint64_t done)
+{
+    if (!haft__handed_clear(worker->table, handed)) {
+        return;
+    }
+    struct haft__batch *batch = haft__shelf_find_due(worker, done);
+
+    if (batch != NULL) {
+        haft__handed_raise(worker->table, handed); /* there may be more */
+        haft__reclaim_batch(worker, batch);
+    }
+}
+
+HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t handed = haft__load_relaxed(HINT, &table->handed);
+    const uint64_t done = handed != 0 ? haft__domain_done(table->domain) : 0;
+
+    /* A batch pushed since under a ticket that was done is found when the word's is done. */
+    if (handed == 0 || (done < handed && done == worker->swept)) {
+        return;
+    }
+    const bool has_begun = haft__transit_begin(worker);
+
+    if (haft__reclaim_some(worker, done)) {
+        worker->swept = done;
+        if (done >= handed) {
+            haft__clear_handed(worker, handed, done);
+        }
+    }
+    haft__transit_end(worker, has_begun);
+}
+
+/* --- haft_table_reclaim --- */
+
+/* The calling thread's open worker, unless it moves between threads; NULL: none. */
+static haft_worker *haft__own_worker(const haft_table *table)
+{
+    haft_worker *worker = haft__roster_first(table);
+
+    while (worker != NULL && !(haft__worker_is_open_by(worker, haft__thread_number()) && !worker->is_movable)) {
+        worker = worker->next;
+    }
+    return worker;
+}
+
+/* Objects that the calling thread has freed: within haft_table_reclaim(), its callbacks. */
+static uint64_t haft__freed_by_thread(const haft_table *table)
+{
+    uint64_t freed = haft__callback_frees();
+
+    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        freed += haft__worker_is_own(worker) ? haft__load_relaxed(OWN, &worker->counters.freed) : 0;
+    }
+    return freed;
+}
+
+/* The highest ticket handed over; where none is noted, of all that were taken. */
+static uint64_t haft__ticket_to_await(const haft_table *table)
+{
+    return table->sifts ? haft__handed_ticket(table) : haft__domain_requested(table->domain);
+}
+
+/* Reclaim all that was handed over before.  HAFT_BUSY: not all of it, or there is more by now. */
+static haft_status haft__reclaim_handed(haft_worker *worker)
+{
+    const haft_table *table = worker->table;
+    const uint64_t moves = haft__transit_moves(table);
+    const uint64_t freed = haft__freed_by_thread(table);
+    struct haft__batch *batch;
+
+    haft__retire_hand_over(worker);
+    haft__gather_all_lists(worker);
+    haft__transit_wait(table); /* for slots that others have taken out of the lists */
+    const haft_status status = haft__domain_wait_for(table->domain, haft__ticket_to_await(table));
+    const uint64_t done = haft__domain_done(table->domain);
+    const bool has_begun = haft__transit_begin(worker);
+
+    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
+        haft__reclaim_batch(worker, batch);
+    }
+    haft__transit_end(worker, has_begun);
+    haft__transit_wait(table);
+    return haft__transit_moves(table) != moves || haft__freed_by_thread(table) != freed ? HAFT_BUSY : status;
+}
+
+static haft_status haft__reclaim_by(haft_worker *worker)
+{
+    haft__retire_hand_on(worker);
+    const haft_status status = haft__reclaim_handed(worker);
+
+    haft__retire_hand_on(worker);
+    haft__retire_hand_over(worker);
+    return status;
+}
+
+static haft_status haft__reclaim_by_borrowed(haft_table *table)
+{
+    haft_worker *worker = haft__worker_borrow(table);
+
+    if (worker == NULL) {
+        return HAFT_NO_MEMORY;
+    }
+    const haft_status status = haft__reclaim_by(worker);
+
+    haft__worker_return(worker);
+    return status;
+}
+
+haft_status haft_table_reclaim(haft_table *table)
+{
+    haft_status status = haft__domain_check_moment(table->domain);
+
+    status = status == HAFT_OK ? haft__domain_check_process(table->domain) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_worker *haft__own = haft__own_worker(table);
+
+    return haft__own != NULL ? haft__reclaim_by(haft__own) : haft__reclaim_by_borrowed(table);
 }
 
 /*
@@ -14373,7 +14728,7 @@ HAFT_INTERNAL void haft__worker_end(haft_worker *worker);
  * Workers: opening, closing, and the duties between jobs.
  *
  * Edges in this file.
- *   HINT    shortage: answered now or at the next quiescent point
+ *   HINT    shortage: answered now or at the next quiescent point; whether slots were handed over
  *   OWN     counts that this worker alone writes
  */
 
@@ -14396,26 +14751,12 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* Take back some slots that are due, if the table looks at slots taken back: the worker's own, then
- * those for which no ring has had room. */
-static void haft__reclaim_due(haft_worker *worker, uint64_t done)
-{
-    uint64_t haft__taken = 0;
-    struct haft__batch *batch;
-
-    while (worker->table->sifts && haft__taken < haft__RECLAIMED_SLOTS &&
-           (batch = haft__shelf_take_due(worker, done)) != NULL) {
-        haft__taken += batch->count;
-        haft__reclaim_batch(worker, batch);
-    }
-}
-
 HAFT_INTERNAL void haft__worker_do_duties(haft_worker *worker)
 {
     if (haft__callback_is_running()) {
         return;
     }
-    haft__reclaim_due(worker, haft__domain_done(worker->table->domain));
+    haft__sweep_handed(worker);
     if (haft__lists_have_slots(worker->table)) {
         haft__gather_lists(worker);
     }
@@ -14426,6 +14767,7 @@ HAFT_INTERNAL void haft__worker_flush(haft_worker *worker)
     if (haft__hand_open_count(worker) != 0 || haft__hand_filling_count(worker) != 0) {
         haft__retire_hand_on(worker);
     }
+    haft__retire_hand_over(worker);
     haft__domain_hurry(worker->table->domain);
 }
 
@@ -14524,13 +14866,6 @@ static uint64_t haft__waiting(struct haft__backlog *backlog, uint64_t done)
     return backlog->retired - backlog->done;
 }
 
-/* Slots that wait for on_reclaim are worth a look at the clock, however few they are. */
-static bool haft__is_worth_a_look(const haft_table *table, uint64_t backlog)
-{
-    return backlog != 0 &&
-           (table->on_reclaim != NULL || backlog >= haft__BACKLOG_WORTH(table->backlog_slots));
-}
-
 /* Too many slots wait, or there was a shortage. */
 static void haft__pay(const haft_table *table, uint64_t backlog)
 {
@@ -14547,17 +14882,16 @@ static void haft__pass_quiescent_point(haft_worker *worker)
 {
     const haft_table *table = worker->table;
     haft_domain *domain = table->domain;
-    const bool idle = haft__was_idle(worker);
-    const bool is_short = haft__close_if_worth(worker, idle);
-    uint64_t backlog = haft__waiting(&worker->backlog, haft__domain_done(domain));
+    const bool is_short = haft__close_if_worth(worker, haft__was_idle(worker));
 
-    const bool eager = is_short || haft__is_worth_a_look(table, backlog);
+    haft__retire_hand_over(worker);
+    const uint64_t done = haft__domain_done(domain);
+    uint64_t backlog = haft__waiting(&worker->backlog, done);
+    const bool eager = is_short || haft__load_relaxed(HINT, &table->handed) > done ||
+                       backlog >= haft__BACKLOG_WORTH(table->backlog_slots);
 
     haft__domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = haft__waiting(&worker->backlog, haft__domain_done(domain));
-    if (idle && backlog != 0 && table->sifts) {
-        haft__domain_hurry(domain); /* perhaps no other worker asks for these soon */
-    }
     if (eager) {
         haft__domain_notice_stall(domain);
     }
@@ -14571,6 +14905,7 @@ static void haft__pass_quiescent_point(haft_worker *worker)
 static void haft__pass_in_inner_job(haft_worker *worker)
 {
     haft__close_if_worth(worker, haft__was_idle(worker));
+    haft__retire_hand_over(worker);
     haft__domain_hurry(worker->table->domain);
 }
 
@@ -15528,6 +15863,7 @@ haft_status haft_unpin(haft_table *table, haft_id id)
         /* Weakened, the slot could be written again before the last use under a pin. */
     } while (!haft__cas_acq_rel(PIN, pins, before, before - 1));
     if (before == (haft__PIN_TAKEN | 1)) {
+        haft__callback_note_free();
         haft__list_push(table, haft__LIST_UNPINNED, index);
     }
     return HAFT_OK;
@@ -16282,6 +16618,7 @@ haft_status haft_table_free(haft_table *table, haft_id id)
     }
     haft__sites_note_death(&table->slots.sites, index, haft__CALLER);
     haft__fetch_add_relaxed(COUNT, &table->counters.freed, 1);
+    haft__callback_note_free();
     haft__list_push(table, haft__LIST_FREED, index);
     return HAFT_OK;
 }

@@ -60,24 +60,24 @@
  *   met first
  *     haft/id.h             193  the id: what names an object instead of a pointer
  *     haft/status.h         367  what haft's functions answer
- *     haft/view.h           708  resolving ids: what every table has in common
- *     haft/domain.h        1429  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1765  the handle table that all threads share, and its workers
- *     haft/counted.h       2213  the handle table for any thread: objects are held by counts
- *     haft/local.h         2558  the handle table of one thread: slots with holes, stable addresses
+ *     haft/view.h           710  resolving ids: what every table has in common
+ *     haft/domain.h        1431  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1767  the handle table that all threads share, and its workers
+ *     haft/counted.h       2236  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2581  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2898  visiting the live objects of a shared table
- *     haft/pin.h           3014  holding on to an object beyond a read section
- *     haft/share.h         3066  hand a local table over to all threads, and back
- *     haft/memory.h        3149  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2921  visiting the live objects of a shared table
+ *     haft/pin.h           3037  holding on to an object beyond a read section
+ *     haft/share.h         3089  hand a local table over to all threads, and back
+ *     haft/memory.h        3172  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/threads.h       3327  threads that the program did not start, or that seldom use a
+ *     haft/threads.h       3350  threads that the program did not start, or that seldom use a
  *                                table: a worker for each thread that asks, and inserting and
  *                                freeing without one
- *     haft/diagnose.h      1044  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4314  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1046  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4337  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          963  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          965  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -641,6 +641,8 @@ typedef enum haft_edge {
     HAFT_EDGE_ASK,       /* fresh slots in use before a search no longer asks for them */
     HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
+    HAFT_EDGE_HANDED,    /* batches handed over before the word that tells of them is cleared */
+    HAFT_EDGE_TRANSIT,   /* what a worker did with waiting slots in hand before it has none */
     HAFT_EDGE_PIN,       /* the use of a pinned object before the reuse of its memory */
     HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
@@ -1795,7 +1797,7 @@ void haft_thread_online(haft_domain *domain);
  *
  * Contents:
  *
- *   the table      haft_table_options, on_reclaim; haft_table_open, _close
+ *   the table      haft_table_options, on_reclaim; haft_table_open, _close, _reclaim
  *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
  *                  haft_table_stats_get
  *   workers        haft_worker_open, _close, _quiescent, _flush
@@ -1809,11 +1811,11 @@ void haft_thread_online(haft_domain *domain);
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
  * its slot back: in calls that reserve or insert, with a worker or without; in
- * haft_worker_quiescent(), _flush() and _close(); in haft_trim(); in haft_table_close()
- * and haft_unshare().  Objects that live at haft_table_close() end without it.
+ * haft_worker_quiescent(), _flush() and _close(); in haft_table_reclaim() and haft_trim(); in
+ * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
  * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
- * the id that the object had.  `worker` is NULL while the table closes (the last two calls); the
- * calls without a worker remain (haft/threads.h).
+ * the id that the object had.  `worker` is one of the calling thread's, or a closed one, borrowed
+ * for the call; also while the table closes, when it should not insert further objects.
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
@@ -1825,9 +1827,12 @@ void haft_thread_online(haft_domain *domain);
  *
  * It returns: no longjmp(), no exception.
  *
- * No bound is given for when it runs.  A worker that goes on calling haft_worker_quiescent() takes
- * its slots back soon after their grace period, 512 or more in each call; slots of closed workers
- * are taken back when a search needs them, by haft_trim(), or when the table closes.
+ * A worker hands over what it has freed in haft_worker_flush(), in haft_worker_close(), and in a
+ * haft_worker_quiescent() with 32 frees or none since the last one; parking hands nothing over.
+ * haft_table_free(), and the last unpin of a freed object, hand over to the next quiescent point.
+ * From then on each quiescent point of each worker of the table looks whether the grace period is
+ * over, and then reclaims up to 512 slots and a batch, of any worker; with never_wait only those
+ * that this worker has freed and that no ring has room for.  haft_table_reclaim() waits for it.
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
  * while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a callback takes slots
@@ -1941,6 +1946,23 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  */
 haft_status haft_table_close(haft_table *table);
 
+/*
+ * haft_table_reclaim - run on_reclaim for the objects that were freed by haft_table_free(), by the
+ * calling thread's worker, or by others that have handed them over since (haft_worker_flush): all
+ * freed before the call, but those that are pinned.
+ *
+ * Returns   HAFT_OK; other threads have returned from on_reclaim for these, too.  HAFT_BUSY: there
+ *           may be more, as on_reclaim has freed or unpinned others, a worker's batches have been
+ *           put together, or a tick has to come (frame clock).  HAFT_IN_SECTION, HAFT_IN_CALLBACK,
+ *           HAFT_FORKED; HAFT_NO_MEMORY if all workers are open, none by the calling thread.
+ * Threads   any outside read sections, with or without a worker.  It holds no lock that on_reclaim
+ *           takes.
+ * Ordering  acquire: what on_reclaim has done in other threads is visible.
+ * Progress  blocking: waits once for readers, and for on_reclaim in other threads.
+ * Cost      a grace period; O(workers), and the objects.
+ */
+haft_status haft_table_reclaim(haft_table *table);
+
 /* --- looking at it --- */
 
 /* haft_table_view - what resolving needs; the same for the table's whole life. */
@@ -2002,10 +2024,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * open and the calling thread's; AddressSanitizer reports the use of a closed one.  Where a thread
  * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
  *
- * A worker's duties: take back slots that are due, its own first, then those of the depot, up to
- * 512 and a batch, where on_reclaim or pins ask for it; collect slots that calls
- * without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and _close() do
- * them, so on_reclaim may run there.
+ * A worker's duties: reclaim slots that are due, its own first, then those of the depot and of
+ * other workers, up to 512 and a batch, where on_reclaim or pins ask for it; collect slots that
+ * calls without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and
+ * _close() do them, so on_reclaim may run there.
  */
 
 /*
@@ -2058,8 +2080,9 @@ haft_status haft_worker_close(haft_worker *worker);
  * Threads   the worker's thread outside read sections of any domain (offline in others).
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
- * Cost      O(1); workers clock: O(threads with workers) while 1,024 or more of the worker's slots
- *           wait, or any for an on_reclaim; a wait once in 8,192 frees, or after a search in vain.
+ * Cost      O(1); O(workers and their threads) while slots handed over wait for on_reclaim or
+ *           pins, or, workers clock, 1,024 or more of the worker's slots wait; a wait once in 8,192
+ *           frees, or after a search in vain.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
@@ -3123,9 +3146,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
  * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
  * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
- * haft_table_close() does: on_reclaim runs with `worker` NULL, and what it inserts lives on in the
- * local table.  That takes no memory: one of haft_share() gets its former struct back; any other is
- * made in the block of `table`.
+ * haft_table_close() does; what on_reclaim inserts lives on in the local table.  That takes no
+ * memory: one of haft_share() gets its former struct back; any other is made in the block of
+ * `table`.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;

@@ -1494,6 +1494,8 @@ class table
      */
     haft_status close() noexcept { return base::close_by(detail::close_table<T, P>); }
 
+    haft_status reclaim() const noexcept { return haft_table_reclaim(handle_.get()); }
+
     /* A worker for the calling thread; and the one it has anyway, from haft_worker_current(). */
     result<worker_type> open_worker() const noexcept
     {

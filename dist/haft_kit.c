@@ -5211,6 +5211,7 @@ static haft_status haft__open_commands(haft_table *table, const haft_commands_op
         allocator.free(allocator.context, opened, sizeof *opened);
         return status;
     }
+    opened->worker->is_movable = true;
     *commands = opened;
     return HAFT_OK;
 }
@@ -5236,6 +5237,7 @@ void haft_commands_close(haft_commands *commands)
         haft_arena_close(commands->recorders[i]->arena);
         from.free(from.context, commands->recorders[i], sizeof(haft_recorder));
     }
+    commands->worker->is_movable = false;
     haft_worker_close(commands->worker);
     haft_arena_close(commands->arena);
     from.free(from.context, commands->recorders, commands->room * sizeof *commands->recorders);
