@@ -72,9 +72,6 @@ void pool_give(struct pool *pool, struct batch *batch);
 uint64_t pool_handed_out(const struct pool *pool);
 uint64_t pool_unused(const struct pool *pool);
 
-/* All descriptors are as never used, when the caller alone has the pool. */
-void pool_reset(struct pool *pool);
-
 /* The descriptor with this number, which some batch was seen to have. */
 struct batch *pool_batch(const struct pool *pool, uint64_t number);
 

@@ -270,7 +270,7 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
 
 /* --- closing --- */
 
-static void release_table(haft_counted *table)
+static void release_counted(haft_counted *table)
 {
     assert(table->block->kind == COUNTED_KIND && table->block->version == COUNTED_VERSION &&
            "nothing was written beyond an object");
@@ -322,7 +322,7 @@ static bool close_once(haft_counted *table, bool *all_held)
     if (missing(table) != 0) {
         return false;
     }
-    release_table(table);
+    release_counted(table);
     return true;
 }
 
@@ -360,5 +360,5 @@ haft_status haft_counted_close_wait(haft_counted *table)
 void haft_counted_abandon(haft_counted *table)
 {
     assert(!destroy_is_under_way(table) && "on_destroy does not abandon its table");
-    release_table(table);
+    release_counted(table);
 }

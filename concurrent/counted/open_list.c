@@ -6,7 +6,7 @@
 
 static struct os_mutex open_list_mutex;
 static haft_counted *open_counted; /* under the lock; debuggers look for it by this name */
-static uint64_t last_number;       /* under the lock too */
+static uint64_t counted_tables;    /* under the lock too */
 
 void open_list_lock(void)
 {
@@ -29,7 +29,7 @@ static void guard_open_list(void)
 void open_list_add(haft_counted *table)
 {
     open_list_lock();
-    table->number = ++last_number;
+    table->number = ++counted_tables;
     table->next_open = open_counted;
     table->open_link = &open_counted;
     if (open_counted != NULL) {
