@@ -6634,7 +6634,7 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
 
 /* --- closing --- */
 
-static void haft__release_table(haft_counted *table)
+static void haft__release_counted(haft_counted *table)
 {
     assert(table->block->kind == haft__COUNTED_KIND && table->block->version == haft__COUNTED_VERSION &&
            "nothing was written beyond an object");
@@ -6686,7 +6686,7 @@ static bool haft__close_once(haft_counted *table, bool *all_held)
     if (haft__missing(table) != 0) {
         return false;
     }
-    haft__release_table(table);
+    haft__release_counted(table);
     return true;
 }
 
@@ -6724,7 +6724,7 @@ haft_status haft_counted_close_wait(haft_counted *table)
 void haft_counted_abandon(haft_counted *table)
 {
     assert(!haft__destroy_is_under_way(table) && "on_destroy does not abandon its table");
-    haft__release_table(table);
+    haft__release_counted(table);
 }
 
 /* concurrent/counted/destroy.c */
@@ -7637,7 +7637,7 @@ haft_status haft_counted_take(haft_counted *table, haft_id id, void *haft__objec
 
 static struct haft__os_mutex haft__open_list_mutex;
 static haft_counted *haft__open_counted; /* under the lock; debuggers look for it by this name */
-static uint64_t haft__last_number;       /* under the lock too */
+static uint64_t haft__counted_tables;    /* under the lock too */
 
 HAFT_INTERNAL void haft__open_list_lock(void)
 {
@@ -7660,7 +7660,7 @@ static void haft__guard_open_list(void)
 HAFT_INTERNAL void haft__open_list_add(haft_counted *table)
 {
     haft__open_list_lock();
-    table->number = ++haft__last_number;
+    table->number = ++haft__counted_tables;
     table->next_open = haft__open_counted;
     table->open_link = &haft__open_counted;
     if (haft__open_counted != NULL) {
@@ -8338,9 +8338,6 @@ HAFT_INTERNAL void haft__pool_give(struct haft__pool *pool, struct haft__batch *
 /* Descriptors ever handed out; those of them that lie in the pool.  When no call is under way. */
 HAFT_INTERNAL uint64_t haft__pool_handed_out(const struct haft__pool *pool);
 HAFT_INTERNAL uint64_t haft__pool_unused(const struct haft__pool *pool);
-
-/* All descriptors are as never used, when the caller alone has the pool. */
-HAFT_INTERNAL void haft__pool_reset(struct haft__pool *pool);
 
 /* The descriptor with this number, which some batch was seen to have. */
 HAFT_INTERNAL struct haft__batch *haft__pool_batch(const struct haft__pool *pool, uint64_t number);
