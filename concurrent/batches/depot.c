@@ -11,6 +11,7 @@
 #include "concurrent/batches/depot.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
+#include <assert.h>
 #include <stddef.h>
 
 void depot_open(struct depot *depot, struct pool *pool)
@@ -23,6 +24,7 @@ void depot_open(struct depot *depot, struct pool *pool)
 
 void depot_push(struct depot *depot, const struct pool *pool, struct batch *batch)
 {
+    assert(batch->count <= BATCH_SLOTS);
     struct batch *node = pool_batch(pool, batch->node);
     const uint64_t link = load_relaxed(OWN, &node->node_next);
 
@@ -75,6 +77,7 @@ struct batch *depot_take(struct depot *depot, const struct pool *pool, uint64_t 
             return NULL;
         }
         if (cas_release(DEPOT, &depot->head, head, tagged_next(head, tagged_number(next)))) {
+            assert(batch->count <= BATCH_SLOTS);
             batch->node = tagged_number(head);
             return batch;
         }

@@ -76,6 +76,7 @@ static void give_directory(const struct pool *pool)
 
 static void pool_start(struct pool *pool, uint64_t batches)
 {
+    assert(batches != 0 && batches < NUMBER_NONE);
     pool->table_count = batches;
     for (unsigned part = 0; part < DIRECTORY_PARTS; part++) {
         store_relaxed(OWN, &pool->directory[part], 0);
@@ -188,6 +189,7 @@ static uint64_t take_unused(struct pool *pool)
 
 static struct batch *set_up(struct pool *pool, uint64_t number)
 {
+    assert(number < NUMBER_NONE);
     struct batch *batch = pool_batch(pool, number);
 
     batch->number = number;
@@ -227,6 +229,7 @@ struct batch *pool_take(struct pool *pool, struct segment *own)
         struct batch *batch = take_given(pool);
 
         if (batch != NULL) {
+            assert(batch->count == 0 && !batch->has_last_lives && "a batch in the pool is empty");
             return batch;
         }
         number = take_unused(pool); /* if all are used, one has been given back meanwhile */
@@ -238,7 +241,7 @@ void pool_give(struct pool *pool, struct batch *batch)
 {
     uint64_t top;
 
-    assert(batch->count == 0);
+    assert(batch->count == 0 && batch->number != NUMBER_NONE);
     batch->has_last_lives = false;
     do {
         top = load_relaxed(RETRY, &pool->top);

@@ -11,6 +11,7 @@
  */
 #include "concurrent/batches/ring.h"
 #include "concurrent/batches/pool.h"
+#include <assert.h>
 #include <stddef.h>
 
 bool ring_push(struct ring *ring, const struct batch *batch)
@@ -19,6 +20,7 @@ bool ring_push(struct ring *ring, const struct batch *batch)
     /* Weakened, a taker could read the new batch's number in place of the old one's. */
     const uint64_t head = load_acquire(RING_ROOM, &ring->head);
 
+    assert(tail - head <= RING_BATCHES && batch->count <= BATCH_SLOTS);
     if (tail - head == RING_BATCHES) {
         return false;
     }

@@ -9,6 +9,7 @@
 #define HAFT_CONCURRENT_TAGGED_H
 
 #include "lib/base/atomics.h"
+#include <assert.h>
 #include <stdint.h>
 
 /*
@@ -27,6 +28,7 @@ static inline uint64_t tagged_number(uint64_t tagged)
 /* `number` under the tag that follows `tagged`'s. */
 static inline uint64_t tagged_next(uint64_t tagged, uint64_t number)
 {
+    assert(number <= NUMBER_NONE);
     return ((tagged >> NUMBER_BITS) + 1) << NUMBER_BITS | number;
 }
 

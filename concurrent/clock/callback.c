@@ -29,5 +29,6 @@ void callback_begin(void)
 
 void callback_end(void)
 {
+    assert(is_running);
     is_running = false;
 }

@@ -108,6 +108,7 @@ static bool is_away(const struct member *member)
 
 static void come_back(haft_domain *domain, struct member *member)
 {
+    assert(member->standing.level > 0 && "offline or parked, a thread stays away");
     store_relaxed(OWN, &member->announced, ANNOUNCED_NOTHING);
     /* Weakened, a later ticket could be covered by a thread that saw the member away. */
     const uint64_t requested = fetch_add_acq_rel(ARRIVE, &domain->requested, 0);
@@ -156,6 +157,7 @@ static void advance(haft_domain *domain)
     }
     const uint64_t reached = reach(domain, requested);
 
+    assert(reached <= requested);
     if (reached > done) {
         domain_end_grace(domain, reached);
     } else {
@@ -305,6 +307,7 @@ static void leave(haft_worker *worker, struct member *member)
     if (!may_leave(member)) {
         member->standing.open = 0; /* its thread has ended, and its jobs with it */
     }
+    assert(member->workers != 0 && "a worker leaves the member that it joined");
     member->workers--;
     release_if_unused(member);
 }

@@ -17,6 +17,7 @@
 #include "concurrent/counted/values.h"
 #include "lib/base/compiler.h"
 #include "lib/base/os.h"
+#include <assert.h>
 #include <string.h>
 
 struct frame {
@@ -51,6 +52,7 @@ static void enter_frame(struct frame *frame)
 
 static void leave_frame(const struct frame *frame)
 {
+    assert(frame->outer != frame);
     store_release(FRAME, &innermost, (uintptr_t)frame->outer);
 }
 
@@ -66,6 +68,7 @@ static void defer(haft_counted *table, struct frame *frame, uint64_t index)
     const uint32_t life = counted_life(load_relaxed(OWN, at));
     uint64_t first;
 
+    assert(frame->table == table);
     do {
         first = load_relaxed(OWN, &frame->chain);
         store_relaxed(OWN, at, counted_word(life, COUNTED_RESERVED, first));
@@ -94,6 +97,7 @@ static void destroy_one(haft_counted *table, uint64_t index)
     atomic_u64 *at = counted_at(table, index);
     const uint32_t life = counted_before(table, counted_life(load_relaxed(OWN, at)));
 
+    assert(!counted_is_worn(table, life) && "generation 0 is no life");
     table->on_destroy(counted_object(at), counted_id(table, index, life), table->destroy_arg);
     destroy_silently(table, index);
 }
@@ -104,6 +108,7 @@ static void run(haft_counted *table, struct frame *frame, uint64_t chain)
     while (chain != COUNTED_ENDING) {
         const uint64_t index = chain;
 
+        assert(index >= HAFT_FIRST_INDEX);
         chain = counted_low(load_relaxed(OWN, counted_at(table, index)));
         destroy_one(table, index);
         if (chain == COUNTED_ENDING) {

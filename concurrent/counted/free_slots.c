@@ -15,6 +15,7 @@
 #include "concurrent/counted/queue.h"
 #include "concurrent/counted/returned.h"
 #include "concurrent/counted/shards.h"
+#include <assert.h>
 
 #define FRESH_IS_CLOSED (UINT64_C(1) << 63)
 
@@ -38,6 +39,8 @@ static haft_status draw_fresh(haft_counted *table, uint64_t at)
 {
     const char *end = (const char *)counted_at(table, at) + table->stride;
     const uint64_t bytes = (uint64_t)(end - table->memory.base);
+
+    assert(end > table->memory.base && at >= HAFT_FIRST_INDEX);
     const haft_status status =
         reservation_commit(&table->memory, bytes < table->memory.size ? bytes : table->memory.size);
 
@@ -109,6 +112,7 @@ haft_status free_slots_take(haft_counted *table, uint64_t *index)
 
 void free_slots_give(haft_counted *table, uint64_t index, uint32_t life)
 {
+    assert(!counted_is_worn(table, life) && "a slot that is worn out is in no list");
     const bool is_in_list =
         table->min_free != 0 ? queue_give(table, index, life) : shards_give(table, index, life);
 
@@ -136,6 +140,7 @@ void free_slots_close(haft_counted *table)
 
     while ((used & FRESH_IS_CLOSED) == 0) {
         if (cas_relaxed(COUNT, fresh, used, used | FRESH_IS_CLOSED)) {
+            assert(used >= HAFT_FIRST_INDEX && used <= end);
             table->owned += end - used;
         }
         used = load_relaxed(RETRY, fresh);

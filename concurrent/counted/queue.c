@@ -20,6 +20,7 @@
  */
 #include "concurrent/counted/queue.h"
 #include "concurrent/counted/returned.h"
+#include <assert.h>
 
 #define COUNT_ONE (UINT64_C(1) << COUNTED_LOW_BITS)
 #define COUNT_MASK (UINT64_MAX >> COUNTED_LOW_BITS)
@@ -42,6 +43,7 @@ static uint64_t count_of(uint64_t end)
 /* `end` with one more slot passed, and another slot. */
 static uint64_t end_at(uint64_t end, uint64_t index)
 {
+    assert(index <= COUNTED_LOW_MASK);
     return ((end & ~COUNTED_LOW_MASK) + COUNT_ONE) | index;
 }
 
@@ -101,6 +103,7 @@ haft_status queue_take(haft_counted *table, uint64_t *index, uint64_t *length)
 
             /* Weakened, the slot's next object could be written before its last life is over. */
             if (cas_acq_rel(QUEUE, queue_head(table), head, end_at(head, next))) {
+                assert(next > COUNTED_CLOSED && next != first && "min_free slots stay behind it");
                 *index = first;
                 return HAFT_OK;
             }
@@ -162,6 +165,7 @@ static void close_links(haft_counted *table, uint64_t first, uint64_t tail)
             continue;
         }
         table->owned++;
+        assert(table->owned <= table->slot_count && next != index);
         table->linked += index == counted_low(tail); /* linked by a call that finds no tail now */
         index = next;
     }

@@ -8,6 +8,7 @@
  */
 #include "concurrent/counted/shards.h"
 #include "lib/base/compiler.h"
+#include <assert.h>
 #include <string.h>
 
 THREAD_LOCAL uint32_t shards_thread;
@@ -19,6 +20,7 @@ uint64_t shards_count(uint64_t capacity)
     while (count < COUNTED_MOST_SHARDS && count * 2 <= capacity) {
         count *= 2;
     }
+    assert(count <= COUNTED_MOST_SHARDS && (count & (count - 1)) == 0);
     return count;
 }
 
@@ -61,6 +63,7 @@ static bool shards_look(const haft_counted *table, uint64_t heads[COUNTED_MOST_S
 {
     uint64_t found = 0;
 
+    assert(table->shard_mask < COUNTED_MOST_SHARDS);
     for (uint32_t i = 0; i <= table->shard_mask; i++) {
         /* Weakened, the second look could be older than a slot given before the first. */
         heads[i] = load_acquire(SHARD, &table->block->heads[i].word);

@@ -17,6 +17,7 @@
 
 #include "concurrent/counted/state.h"
 #include "lib/base/compiler.h"
+#include <assert.h>
 
 /* Shards for that capacity: a power of two. */
 uint64_t shards_count(uint64_t capacity);
@@ -40,6 +41,7 @@ static inline atomic_u64 *shards_own(haft_counted *table)
 /* The head after its first slot was taken, whose word is `word`. */
 static inline uint64_t shards_head_after(uint64_t head, uint64_t word)
 {
+    assert(counted_low(head) > COUNTED_CLOSED);
     const uint64_t takings = (head >> COUNTED_LOW_BITS) + 1;
 
     return takings << COUNTED_LOW_BITS | counted_low(word);

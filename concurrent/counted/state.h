@@ -10,6 +10,7 @@
 #include "concurrent/counted/word.h"
 #include "lib/base/reservation.h"
 #include "lib/slots/word.h"
+#include <assert.h>
 #include <haft/counted.h>
 
 #define COUNTED_MOST_SHARDS 16
@@ -143,6 +144,7 @@ static inline uint32_t counted_before(const haft_counted *table, uint32_t life)
 {
     const uint32_t before = life - 1;
 
+    assert(life != table->first_life && "there is one before");
     return counted_is_worn(table, before) ? before - 1 : before;
 }
 

@@ -6,11 +6,13 @@
  *           before the words of the next object: a reader of one of these sees that end as well
  */
 #include "concurrent/counted/values.h"
+#include <assert.h>
 #include <string.h>
 
 /* Write `size` bytes, which are zero beyond those of the object up to a whole word. */
 static void write_words(void *object, const void *from, size_t size)
 {
+    assert(size <= VALUES_MOST_BYTES);
     for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
         const size_t part = size - at < sizeof(uint64_t) ? size - at : sizeof(uint64_t);
         uint64_t word = 0;
@@ -46,6 +48,7 @@ void values_wipe(const haft_counted *table, void *object)
 
 void values_read(const haft_counted *table, const void *object, uint64_t *words)
 {
+    assert(table->copies && table->object_size <= VALUES_MOST_BYTES);
     for (size_t at = 0; at < table->object_size; at += sizeof(uint64_t)) {
         words[at / sizeof(uint64_t)] = values_read_one((const char *)object + at);
     }

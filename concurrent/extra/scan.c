@@ -15,6 +15,7 @@
 #include "concurrent/table/fresh.h"
 #include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
+#include <assert.h>
 #include <haft/scan.h>
 
 #define PAGE_BYTES 4096u
@@ -27,6 +28,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 
 static uint64_t length(haft_range range)
 {
+    assert(range.from <= range.to);
     return range.to - range.from;
 }
 
@@ -70,6 +72,7 @@ static haft_range given_range(const haft_table *table, haft_range range)
     while (run < runs_to && released_has(table, run)) {
         run++;
     }
+    assert(from <= run);
     return HAFT_RANGE(runs_first(runs, from), runs_first(runs, run));
 }
 
@@ -134,6 +137,7 @@ static uint64_t slots_in_step(uint64_t stride, uint64_t bytes)
 {
     const uint64_t common = stride & (UINT64_MAX - stride + 1); /* its lowest bit */
 
+    assert(common != 0 && (bytes & (bytes - 1)) == 0);
     return common < bytes ? bytes / common : 1;
 }
 
@@ -180,7 +184,8 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
         const uint64_t near = (run.from + wanted - passed + step / 2) / step * step;
         const uint64_t to = i + 1 == parts || near > whole.to ? whole.to : near;
 
-        ranges[i] = HAFT_RANGE(from, to); /* `near` never falls back: nor does `to` */
+        assert(from <= to && to <= whole.to && "`near` never falls back: nor does `to`");
+        ranges[i] = HAFT_RANGE(from, to);
         from = to;
     }
 }

@@ -17,6 +17,7 @@
 #include "concurrent/batches/pool.h"
 #include "concurrent/table/released.h"
 #include "concurrent/table/roster.h"
+#include <assert.h>
 
 /*
  * An extent in one word: the first slot in the upper half, how many in the lower, and a flag: they
@@ -26,6 +27,7 @@
 
 static uint64_t extent_of(uint64_t first, uint64_t count, uint64_t flag)
 {
+    assert(first <= UINT32_MAX && count < AGAIN && (flag & ~AGAIN) == 0);
     return first << 32 | flag | count;
 }
 
@@ -100,6 +102,8 @@ haft_status fresh_populate(haft_table *table, uint64_t end)
 
 void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again)
 {
+    assert(count == 0 || first >= HAFT_FIRST_INDEX);
+    assert(first + count <= worker->table->slots.limit);
     store_release(EXTENT, &worker->extent, extent_of(first, count, again ? AGAIN : 0));
 }
 
@@ -118,6 +122,7 @@ static haft_status draw(haft_worker *worker)
 
     for (;;) {
         const uint64_t first = load_relaxed(RETRY, &table->fresh);
+        assert(first >= HAFT_FIRST_INDEX && first <= table->slots.limit);
         const uint64_t left = table->slots.limit - first;
         const uint64_t aligned = most - first % most;
         const uint64_t drawn = left < aligned ? left : aligned;
@@ -155,6 +160,7 @@ uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_st
 {
     uint64_t taken;
 
+    assert(most != 0 && most <= BATCH_SLOTS);
     *status = HAFT_OK;
     while ((taken = take_from_extent(&worker->extent, most, first)) == 0) {
         *status = draw(worker);

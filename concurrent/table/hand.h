@@ -14,6 +14,7 @@
 #define HAFT_CONCURRENT_HAND_H
 
 #include "concurrent/table/state.h"
+#include <assert.h>
 #include <haft/detail/table_front.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static inline uint32_t *hand_next(const haft_worker *worker)
 /* Take the next slots without counting insertions.  (An insertion's count takes its slot.) */
 static inline void hand_take(haft_worker *worker, uint32_t count)
 {
+    assert(count <= BATCH_SLOTS && worker->use_to >= count);
     worker->use_at += count * sizeof(uint32_t);
     worker->use_to -= count;
 }
@@ -56,6 +58,7 @@ static inline void hand_fill(haft_worker *worker, struct batch *batch)
 {
     const uint64_t inserted = load_relaxed(OWN, &worker->counters.inserted);
 
+    assert(batch->count <= BATCH_SLOTS && batch != worker->open);
     worker->filling = batch;
     worker->use_at = (uintptr_t)batch->indices - (uintptr_t)inserted * sizeof(uint32_t);
     worker->use_to = inserted + batch->count;
@@ -67,7 +70,9 @@ static inline struct batch *hand_filling(haft_worker *worker)
 {
     struct batch *batch = worker->filling;
 
+    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
     batch->count = hand_filling_count(worker);
+    assert(batch->count <= BATCH_SLOTS);
     memmove(batch->indices, hand_next(worker), batch->count * sizeof batch->indices[0]);
     return batch;
 }
@@ -95,8 +100,10 @@ static inline bool hand_always_looks(const haft_table *table)
 static inline void hand_set_look(haft_worker *worker)
 {
     const uint64_t freed = load_relaxed(OWN, &worker->counters.freed);
-    const uint64_t left = worker->batch_limit - (uint64_t)hand_open_count(worker);
+    const uint32_t count = hand_open_count(worker);
+    const uint64_t left = worker->batch_limit - (uint64_t)count;
 
+    assert(worker->batch_limit <= BATCH_SLOTS && count <= BATCH_SLOTS);
     worker->look_at = hand_always_looks(worker->table) ? 0 : freed + left;
 }
 
@@ -105,6 +112,7 @@ static inline void hand_open(haft_worker *worker, struct batch *batch)
 {
     const uint64_t freed = load_relaxed(OWN, &worker->counters.freed);
 
+    assert(batch->count == 0 && batch != worker->filling);
     worker->open = batch;
     worker->free_at = (uintptr_t)batch->indices - (uintptr_t)freed * sizeof(uint32_t);
     hand_set_look(worker);
@@ -115,7 +123,9 @@ static inline struct batch *hand_opened(haft_worker *worker)
 {
     struct batch *batch = worker->open;
 
+    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
     batch->count = hand_open_count(worker);
+    assert(batch->count <= BATCH_SLOTS);
     return batch;
 }
 
@@ -124,7 +134,10 @@ static inline bool hand_add_freed(haft_worker *worker, uint64_t index)
 {
     const uint64_t freed = load_relaxed(OWN, &worker->counters.freed) + 1;
 
-    *hand_place(worker) = (uint32_t)index;
+    uint32_t *place = hand_place(worker);
+
+    assert(place >= worker->open->indices && place < worker->open->indices + BATCH_SLOTS);
+    *place = (uint32_t)index;
     count_up(&worker->counters.freed, 1);
     return freed >= worker->look_at;
 }
@@ -132,7 +145,10 @@ static inline bool hand_add_freed(haft_worker *worker, uint64_t index)
 /* The slot of a reservation that is given up goes into the open batch.  True: look further. */
 static inline bool hand_add_aborted(haft_worker *worker, uint64_t index)
 {
-    *hand_place(worker) = (uint32_t)index;
+    uint32_t *place = hand_place(worker);
+
+    assert(place >= worker->open->indices && place < worker->open->indices + BATCH_SLOTS);
+    *place = (uint32_t)index;
     worker->free_at += sizeof(uint32_t);
     worker->look_at -= worker->look_at != 0;
     return load_relaxed(OWN, &worker->counters.freed) >= worker->look_at;

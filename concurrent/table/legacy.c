@@ -9,6 +9,7 @@
  *           read if the compare-and-swap succeeds.  They were written before haft_share()
  */
 #include "concurrent/table/legacy.h"
+#include <assert.h>
 
 /* The slots from `first` on in the list: up to `most` of them; the one after them in `*rest`. */
 static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uint32_t *indices,
@@ -26,6 +27,7 @@ static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uin
 
 uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
 {
+    assert(most <= BATCH_SLOTS);
     haft_table *table = worker->table;
     uint64_t first = load_relaxed(RETRY, &table->legacy.listed);
 
@@ -34,6 +36,7 @@ uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
         const uint64_t count = walk(table, first, most, indices, &rest);
 
         if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
+            assert(count != 0 && (rest == MARK_END || rest >= HAFT_FIRST_INDEX));
             return count;
         }
         first = load_relaxed(RETRY, &table->legacy.listed);

@@ -13,6 +13,7 @@
  */
 #include "concurrent/table/lists.h"
 #include "concurrent/batches/tagged.h"
+#include <assert.h>
 
 void lists_open(haft_table *table)
 {
@@ -29,6 +30,8 @@ void list_push(haft_table *table, enum list_kind kind, uint64_t index)
     atomic_u64 *head = &table->lists[kind].head;
     uint64_t before;
 
+    assert(index >= HAFT_FIRST_INDEX && index < table->slots.limit);
+    assert(word_index(format, word) != index && "a live slot is in no list");
     do {
         before = load_relaxed(RETRY, head);
         const uint64_t next = tagged_number(before);
@@ -85,10 +88,13 @@ uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, 
     const struct slots *slots = &table->slots;
     uint64_t index;
 
+    assert(most <= BATCH_SLOTS && batch->count <= most);
     while (batch->count < most && (index = pop_slot(table, kind)) != NUMBER_NONE) {
         atomic_u64 *at = slots_word(slots, index);
         const uint64_t word = load_relaxed(OWN, at);
 
+        assert(index >= HAFT_FIRST_INDEX && index < slots->limit);
+        assert(word_index(&slots->format, word) != index && "a live slot is in no list");
         store_relaxed(OWN, at, word_with_index(&slots->format, word, list_mark(kind)));
         if (kind == LIST_UNPINNED) {
             store_relaxed(OWN, slots_pins(slots, at), 0);

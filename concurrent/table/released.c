@@ -16,12 +16,14 @@
  */
 #include "concurrent/table/released.h"
 #include "concurrent/batches/tagged.h"
+#include <assert.h>
 
 void released_push(haft_table *table, struct run_list runs)
 {
     struct released *list = &table->released;
     uint64_t head;
 
+    assert(runs.slots != 0 && runs.first < NUMBER_NONE && runs.last < NUMBER_NONE);
     fetch_add_relaxed(COUNT, &list->slots, runs.slots);
     do {
         head = load_relaxed(RETRY, &list->head);
@@ -71,6 +73,7 @@ uint64_t released_take(haft_table *table, uint64_t *first)
     }
     const uint64_t count = runs_end(runs, run) - runs_first(runs, run);
 
+    assert(run >= runs_least(runs) && runs_end(runs, run) <= table->slots.limit);
     runs_set_link(runs, run, RUN_IN_USE);
     fetch_add_relaxed(COUNT, &table->released.slots, UINT64_MAX - count + 1);
     *first = runs_first(runs, run);

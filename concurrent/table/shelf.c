@@ -14,10 +14,12 @@
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/handed.h"
 #include "concurrent/table/roster.h"
+#include <assert.h>
 #include <stddef.h>
 
 struct batch *shelf_empty_batch(haft_worker *worker)
 {
+    assert(worker->spare_count <= SPARE_BATCHES);
     if (worker->spare_count == 0) {
         return pool_take(&worker->table->pool, &worker->segment);
     }
@@ -26,6 +28,7 @@ struct batch *shelf_empty_batch(haft_worker *worker)
 
 void shelf_give_batch(haft_worker *worker, struct batch *batch)
 {
+    assert(batch->count == 0 && batch != worker->open);
     batch->has_last_lives = false;
     if (worker->spare_count == SPARE_BATCHES) {
         pool_give(&worker->table->pool, batch);
@@ -36,6 +39,7 @@ void shelf_give_batch(haft_worker *worker, struct batch *batch)
 
 static void to_depot(haft_worker *worker, struct depot *depot, struct batch *batch)
 {
+    assert(batch->count == worker->table->batch_max && "only full batches go to a depot");
     depot_push(depot, &worker->table->pool, batch);
     count_up(&worker->counters.batches_moved, 1);
 }
@@ -59,6 +63,7 @@ static bool push(const struct shelf *shelf, const struct batch *batch)
 static struct batch *put_together(haft_worker *worker, const struct shelf *shelf,
                                   struct batch *batch, struct batch *oldest)
 {
+    assert(oldest->count != 0 && batch->count != 0);
     batch_move(batch, oldest, worker->table->batch_max);
     if (oldest->count == 0) {
         shelf_give_batch(worker, oldest);
@@ -84,7 +89,10 @@ static struct batch *pass_over(haft_worker *worker, const struct shelf *shelf, s
     } else {
         batch = put_together(worker, shelf, batch, next);
     }
-    ring_push(shelf->ring, due); /* there is room: two were taken, and only the owner pushes */
+    const bool is_pushed = ring_push(shelf->ring, due);
+
+    (void)is_pushed;
+    assert(is_pushed && "there is room: two were taken, and only the owner pushes");
     return batch;
 }
 
@@ -94,6 +102,7 @@ static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct 
 {
     haft_table *table = worker->table;
 
+    assert(batch->count != 0 && batch->count <= table->batch_max);
     while (!push(shelf, batch)) {
         if (batch->count == table->batch_max) {
             to_depot(worker, shelf->depot, batch);

@@ -62,6 +62,7 @@ static bool use(haft_worker *worker, struct batch *batch)
         shelf_give_batch(worker, batch);
         return false;
     }
+    assert(batch != worker->filling && batch->count <= BATCH_SLOTS);
     shelf_give_batch(worker, worker->filling);
     hand_fill(worker, batch);
     hand_on_rest(worker);
@@ -217,6 +218,8 @@ static bool fill_from(haft_worker *worker, uint64_t first, uint64_t count)
 {
     struct batch *batch = worker->filling;
 
+    assert(count <= BATCH_SLOTS && batch->count == 0);
+    assert(count == 0 || first >= HAFT_FIRST_INDEX);
     for (uint64_t i = 0; i < count; i++) {
         batch->indices[i] = (uint32_t)(first + i);
     }

@@ -1,6 +1,7 @@
 /* Memory that the program has given. */
 #include "lib/base/given.h"
 #include "lib/base/asan.h"
+#include <assert.h>
 #include <string.h>
 
 struct given given_of(void *memory, uint64_t size)
@@ -38,6 +39,7 @@ static void *measure(struct given *given, uint64_t size, uint64_t alignment)
 
 void *given_take(struct given *given, uint64_t size, uint64_t alignment)
 {
+    assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
     if (given->at == NULL) {
         return measure(given, size, alignment);
     }
@@ -50,6 +52,7 @@ void *given_take(struct given *given, uint64_t size, uint64_t alignment)
 
     given->at = taken + size;
     given->left -= before + size;
+    assert((uintptr_t)taken % alignment == 0);
     asan_unpoison(taken, (size_t)size);
     return memset(taken, 0, (size_t)size);
 }

@@ -1,6 +1,7 @@
 /* Memory from the program's allocator, or from malloc. */
 #include "lib/base/heap.h"
 #include "lib/base/os.h"
+#include <assert.h>
 #include <string.h>
 
 haft_allocator heap_of(const haft_allocator *allocator)
@@ -14,6 +15,7 @@ void *heap_take(const haft_allocator *heap, size_t size, size_t alignment)
     void *block = heap->alloc(heap->context, size, alignment);
 
     os_cancel_restore(cancel);
+    assert((uintptr_t)block % alignment == 0 && "an allocator aligns as it is asked");
     return block;
 }
 
@@ -36,5 +38,6 @@ void heap_give(const haft_allocator *heap, void *block, size_t size)
 
 size_t size_with_name(size_t size, const char *name)
 {
+    assert(name != NULL);
     return size + strlen(name) + 1;
 }

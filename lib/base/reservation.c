@@ -9,12 +9,14 @@
 #include "lib/base/reservation.h"
 #include "lib/base/block.h"
 #include "lib/base/os.h"
+#include <assert.h>
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made ready at a time: a huge page lies in one step */
 
 static void set_reservation(struct reservation *reservation, enum reservation_kind kind, char *base,
                             uint64_t size)
 {
+    assert(base != NULL && size <= SIZE_MAX);
     reservation->base = base;
     reservation->size = (size_t)size;
     reservation->kind = kind;
@@ -28,6 +30,7 @@ static uint64_t step_after(const struct reservation *reservation, uint64_t end)
     const uint64_t base = (uintptr_t)reservation->base;
     const uint64_t after = (base + end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES - base;
 
+    assert(after >= end && after % 8 == 0);
     return after < reservation->size ? after : reservation->size;
 }
 
@@ -60,6 +63,7 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
 static haft_status open_in_heap(struct reservation *reservation, uint64_t size, size_t alignment,
                                 const haft_allocator *heap)
 {
+    assert((alignment & (alignment - 1)) == 0 && alignment <= UINT16_MAX);
     char *block = heap_take_zero(heap, (size_t)size + alignment, _Alignof(max_align_t));
 
     if (block == NULL) {
@@ -67,6 +71,7 @@ static haft_status open_in_heap(struct reservation *reservation, uint64_t size, 
     }
     const size_t lead = (alignment - (uintptr_t)block % alignment) % alignment;
 
+    assert((uintptr_t)(block + lead) % alignment == 0);
     set_reservation(reservation, IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
     reservation->more = (uint16_t)alignment;
@@ -102,6 +107,7 @@ bool reservation_is_paged(const struct reservation *reservation)
 
 void reservation_ask_for_huge_pages(const struct reservation *reservation)
 {
+    assert(reservation_is_paged(reservation) && "only pages of the system are advised");
     os_ask_for_huge_pages(reservation->base, reservation->size);
 }
 
@@ -125,6 +131,7 @@ void reservation_close_array(struct reservation *reservation, const haft_allocat
 /* Bytes `begin` to `end`, where steps end. */
 static bool make_ready(const struct reservation *reservation, uint64_t begin, uint64_t end)
 {
+    assert(begin < end && end <= reservation->size);
     if (reservation->kind == IN_STEPS && !os_commit(reservation->base, (size_t)end)) {
         return false;
     }
@@ -140,6 +147,7 @@ haft_status reservation_commit(struct reservation *reservation, uint64_t end)
     if (end <= before) {
         return HAFT_OK;
     }
+    assert(end <= reservation->size && "memory is used within its reservation");
     const uint64_t after = step_after(reservation, end);
 
     /* Two threads may do this at once: the same bytes become ready twice, which is harmless. */
@@ -162,6 +170,7 @@ haft_status memory_populate(char *base, size_t size)
 haft_status reservation_populate(const struct reservation *reservation, uint64_t begin,
                                  uint64_t end)
 {
+    assert(begin >= end || end <= reservation->size);
     return begin >= end || reservation->kind == GIVEN
                ? HAFT_OK
                : memory_populate(reservation->base + begin, (size_t)(end - begin));

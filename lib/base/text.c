@@ -1,5 +1,6 @@
 /* Lines of text put together. */
 #include "lib/base/text.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct text text_in(char *begin, size_t size)
 
 void text_add_list(struct text *text, const char *format, va_list arguments)
 {
+    assert(text->begin != NULL || text->size == 0);
     const size_t used = text->length < text->size ? text->length : text->size;
     const int added = vsnprintf(used < text->size ? text->begin + used : NULL, text->size - used,
                                 format, arguments);
@@ -41,6 +43,7 @@ void text_add_count(struct text *text, uint64_t count)
     while (count / unit >= 1000) {
         unit *= 1000;
     }
+    assert(count / unit < 1000);
     text_add(text, "%" PRIu64, count / unit);
     while (unit > 1) {
         unit /= 1000;

@@ -382,6 +382,7 @@ static void push_ending(haft_local *local, uint64_t index, uint64_t next)
 {
     const uint64_t link = local->ending != MARK_END ? local->ending : MARK_FREE;
 
+    assert(local->retired <= local->held && link != index);
     store_relaxed(OWN, slots_word(&local->slots, index),
                   word_with_index(&local->slots.format, next, link));
     local->ending = index;
@@ -397,6 +398,7 @@ static uint64_t pop_ending(haft_local *local)
     const uint64_t word = load_relaxed(OWN, at);
     const uint64_t link = word_index(format, word);
 
+    assert(index >= HAFT_FIRST_INDEX && index < local->used && local->retired != 0);
     local->ending = link != MARK_FREE ? link : MARK_END;
     store_relaxed(OWN, at, word_with_index(format, word, MARK_FREE));
     return index;
@@ -452,6 +454,7 @@ static void destroy(haft_local *local, haft_id id, const void *caller)
     const uint64_t next = local_next_life(local, id.bits);
     const bool is_nested = local->retired != 0;
 
+    assert(local->front.count != 0 && index < local->used);
     local->front.count--;
     note_wrap(local, next);
     sites_note_death(&local->slots.sites, index, caller);

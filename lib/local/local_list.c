@@ -46,6 +46,7 @@ static uint64_t pop_listed(haft_local *local)
 {
     const uint64_t index = local->listed_head;
 
+    assert(local->queue_count != 0 && index >= HAFT_FIRST_INDEX && index < local->used);
     local->listed_head = (uint32_t)next_of(local, index);
     local->queue_count--;
     return index;
@@ -53,6 +54,7 @@ static uint64_t pop_listed(haft_local *local)
 
 static void push_queue(haft_local *local, uint64_t index)
 {
+    assert(!local->is_in_place && local->queue_count < local->used);
     if (local->queue_count == 0) {
         local->listed_head = (uint32_t)index;
     } else {
@@ -67,6 +69,7 @@ static void push_first(haft_local *local, uint64_t index, uint64_t word)
 {
     uint32_t *head = local_head(local);
 
+    assert(local->mode == LOCAL_OPEN && index < local->used && *head != index);
     store_relaxed(OWN, slots_word(&local->slots, index),
                   word_with_index(&local->slots.format, word, *head));
     *head = (uint32_t)index;
@@ -78,6 +81,8 @@ static void push_first(haft_local *local, uint64_t index, uint64_t word)
 
 void local_push(haft_local *local, uint64_t index, uint64_t word)
 {
+    assert(index >= HAFT_FIRST_INDEX && index < local->used);
+    assert(word_generation(&local->slots.format, word) != 0 && "an exhausted slot is in no list");
     if (local->mode == LOCAL_OPEN && !local->is_fifo) {
         push_first(local, index, word);
         return;
@@ -108,6 +113,7 @@ static uint64_t take_fresh_slot(haft_local *local)
         local->fresh_at = runs_first(&local->slots.runs, run);
         local->fresh_end = runs_end(&local->slots.runs, run);
     }
+    assert(local->fresh_slots != 0 && local->fresh_at < local->fresh_end);
     local->fresh_slots--;
     return local->fresh_at++;
 }
@@ -152,6 +158,7 @@ static void list_fresh_run(haft_local *local, uint64_t index)
         first = runs_first(runs, run);
         end = runs_end(&local->slots.runs, run);
     }
+    assert(index >= first && index < end && local->fresh_slots >= end - first);
     local->fresh_slots -= end - first;
     list_fresh(local, first, end);
 }
@@ -161,6 +168,7 @@ static void unlink_slot(haft_local *local, uint64_t index, uint64_t before)
 {
     const uint64_t next = next_of(local, index);
 
+    assert(next != index && (local->is_in_place || local->queue_count != 0));
     if (before == MARK_END) {
         *local_head(local) = (uint32_t)next;
     } else {
@@ -176,6 +184,7 @@ void local_claim(haft_local *local, uint64_t index)
 {
     const uint64_t used = local->used;
 
+    assert(index >= HAFT_FIRST_INDEX && index < local->slots.limit);
     if (index >= used) {
         local->used = index + 1;
     }

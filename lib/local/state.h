@@ -13,6 +13,7 @@
 
 #include "lib/base/asan.h"
 #include "lib/slots/slots.h"
+#include <assert.h>
 #include <haft/detail/local_front.h>
 
 /* While it is loaded or closed, a table has no list of free slots: they only say END. */
@@ -88,12 +89,15 @@ static inline uint32_t *local_head(haft_local *local)
 /* Objects that still fit. */
 static inline uint64_t local_available(const haft_local *local)
 {
+    assert(local->front.count + local->held + local->exhausted <= local->capacity);
     return local->capacity - local->front.count - local->held - local->exhausted;
 }
 
 /* Slots in the list: all used ones that are nowhere else. */
 static inline uint64_t local_listed(const haft_local *local)
 {
+    assert(local->front.count + local->held + local->exhausted + local->fresh_slots <=
+           local->used - HAFT_FIRST_INDEX);
     return local->used - HAFT_FIRST_INDEX - local->front.count - local->held - local->exhausted -
            local->fresh_slots;
 }

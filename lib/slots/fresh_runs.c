@@ -4,6 +4,8 @@
 
 void fresh_runs_push(struct runs *runs, uint64_t run)
 {
+    assert(run >= runs_least(runs) && "slot 0's word is a mark for ever");
+    assert(runs->first == RUN_LAST || runs->first < runs->count);
     runs_set_link(runs, run, runs->first);
     runs->first = run;
 }
@@ -14,6 +16,7 @@ uint64_t fresh_runs_pop(struct runs *runs)
 
     assert(run != RUN_LAST);
     runs->first = runs_link(runs, run);
+    assert(runs->first != RUN_IN_USE && "a run in the list leads to another, or is the last");
     runs_set_link(runs, run, RUN_IN_USE);
     return run;
 }

@@ -2,6 +2,7 @@
 #include "lib/slots/geometry.h"
 #include "lib/base/atomics.h"
 #include "lib/slots/sites.h"
+#include <assert.h>
 
 #define SPARE_MOST (UINT64_C(1) << 16)   /* hold-back of 258 workers with full batches */
 #define SPARE_COMMON (UINT64_C(1) << 12) /* of 16 */
@@ -17,6 +18,7 @@ static uint64_t slot_count(const struct slots_options *options)
     while (count < wanted && count < most) {
         count *= 2;
     }
+    assert((count & (count - 1)) == 0 && count >= HAFT_FIRST_INDEX + options->common.capacity);
     return count;
 }
 
@@ -32,6 +34,7 @@ uint64_t geometry_spare(uint64_t capacity)
 
 static uint64_t round_up(uint64_t size, uint64_t alignment)
 {
+    assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
     return (size + alignment - 1) / alignment * alignment;
 }
 

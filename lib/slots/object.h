@@ -7,6 +7,7 @@
 
 #include "lib/base/asan.h"
 #include "lib/slots/slots.h"
+#include <assert.h>
 #include <string.h>
 
 /* A free object's bytes may not be touched; a reserved one's may.  AddressSanitizer reports it. */
@@ -46,6 +47,7 @@ static inline bool slots_has_words(const struct slots *slots)
 /* slots_fill() for such objects, without a call. */
 static inline void object_copy_words(void *object, const void *from, size_t size)
 {
+    assert(size <= 64 && size % 8 == 0);
     asan_unpoison(object, size);
     size_t at = size & 8;
 

@@ -6,6 +6,7 @@
  */
 #include "lib/slots/release.h"
 #include "lib/base/os.h"
+#include <assert.h>
 
 static uintptr_t word_address(const struct slots *slots, uint64_t index)
 {
@@ -26,6 +27,9 @@ uint64_t slots_release(struct slots *slots, uint64_t run, uint64_t beyond)
     const uint64_t first = runs_first(&slots->runs, run);
     const uint64_t end = runs_first(&slots->runs, beyond);
     const uintptr_t page = os_page_size();
+
+    assert(!slots->runs.stay && run >= runs_least(&slots->runs) && run < beyond);
+    assert(end <= slots->view.mask + 1);
     const uintptr_t begin = (word_address(slots, first) + page - 1) / page * page;
     uintptr_t stop = word_address(slots, end) / page * page;
 
@@ -39,6 +43,7 @@ uint64_t slots_release(struct slots *slots, uint64_t run, uint64_t beyond)
     if (stop > begin) {
         index += (stop - word_address(slots, index) + slots->view.stride - 1) / slots->view.stride;
     }
+    assert(index >= first && index <= end);
     clear_until(slots, index, end, UINTPTR_MAX);
     return stop - begin;
 }

@@ -14,6 +14,7 @@ void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_bias
 {
     unsigned shift = 0;
 
+    assert(slots != 0 && stride >= sizeof(uint64_t));
     while ((is_biased || (stride << shift) % RUN_PAGE != 0) &&
            stride << shift < COARSE_PAGES * RUN_PAGE) {
         shift++;
@@ -50,7 +51,7 @@ haft_status runs_prepare(struct runs *runs, uint64_t end)
 {
     const haft_status status = runs_reserve(runs);
 
-    assert(!runs->stay);
+    assert(!runs->stay && end != 0 && runs_of(runs, end - 1) < runs->count);
     if (status != HAFT_OK) {
         return status;
     }

@@ -21,6 +21,7 @@
 #define HAFT_LIB_RUNS_H
 
 #include "lib/base/reservation.h"
+#include <assert.h>
 #include <haft/id.h>
 
 /* Values of a run's `link`; any other number is the fresh run after this one. */
@@ -74,21 +75,26 @@ uint64_t runs_end(const struct runs *runs, uint64_t run);
 /* The word that fresh slots of the run begin from; 0: the first generation. */
 static inline uint64_t runs_floor(const struct runs *runs, uint64_t run)
 {
+    assert(runs->records != NULL && run < runs->count);
     return load_relaxed(ONWARD, &runs->records[run].floor);
 }
 
 static inline void runs_set_floor(const struct runs *runs, uint64_t run, uint64_t floor)
 {
+    assert(runs->records != NULL && run < runs->count && !runs->stay);
     store_relaxed(ONWARD, &runs->records[run].floor, floor);
 }
 
 static inline uint64_t runs_link(const struct runs *runs, uint64_t run)
 {
+    assert(runs->records != NULL && run < runs->count);
     return load_relaxed(OWN, &runs->records[run].link);
 }
 
 static inline void runs_set_link(const struct runs *runs, uint64_t run, uint64_t link)
 {
+    assert(runs->records != NULL && run < runs->count);
+    assert(link != run || link == RUN_IN_USE);
     store_relaxed(OWN, &runs->records[run].link, link);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "lib/slots/slots.h"
 #include "lib/base/os.h"
+#include <assert.h>
 
 /* No page run of so few bytes of slots is released: it would be worth less than the records. */
 #define STAY_BYTES ((uint64_t)128 << 10)
@@ -56,6 +57,8 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->huge_pages = options->huge_pages;
     slots->wrapped = options->wrapped;
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
+    assert(geometry.end <= geometry.count && slots->limit <= geometry.count);
+    assert(((uintptr_t)slots->view.base + sizeof(uint64_t)) % slots_alignment(slots) == 0);
     runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
     slots->runs.stay = !reservation_is_paged(&slots->memory) || slots->memory.size <= STAY_BYTES;
     if (options->common.sites) {
@@ -82,6 +85,7 @@ void slots_close(struct slots *slots)
 /* From the start of the memory to slot `index`. */
 static uint64_t bytes_to(const struct slots *slots, uint64_t index)
 {
+    assert(index <= slots->view.mask + 1);
     return (uint64_t)(slots->view.base - slots->memory.base) + index * slots->view.stride;
 }
 
@@ -94,6 +98,7 @@ haft_status slots_commit(struct slots *slots, uint64_t end)
 
 uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released)
 {
+    assert(used != 0 && released <= used);
     const bool is_paged = reservation_is_paged(&slots->memory);
     const uint64_t records = slots->runs.records != NULL ? runs_of(&slots->runs, used - 1) + 1 : 0;
     const uint64_t sites = slots->sites.records == NULL ? 0

@@ -10,6 +10,7 @@
 #include "lib/slots/runs.h"
 #include "lib/slots/sites.h"
 #include "lib/slots/word.h"
+#include <assert.h>
 #include <haft/diagnose.h>
 #include <haft/view.h>
 
@@ -53,6 +54,7 @@ haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t e
 /* The word of slot `index`; the object lies behind it. */
 static inline atomic_u64 *slots_word(const struct slots *slots, uint64_t index)
 {
+    assert(index <= slots->view.mask);
     return (atomic_u64 *)(void *)(slots->view.base + index * slots->view.stride);
 }
 
@@ -70,6 +72,7 @@ static inline size_t slots_alignment(const struct slots *slots)
 /* The pins of the object behind `word`, in a table that has them. */
 static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word)
 {
+    assert(slots->has_pins);
     return word + 1 + (slots->object_size + 7) / 8;
 }
 

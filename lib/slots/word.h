@@ -41,6 +41,7 @@
 #ifndef HAFT_LIB_WORD_H
 #define HAFT_LIB_WORD_H
 
+#include <assert.h>
 #include <haft/id.h>
 #include <haft/status.h>
 
@@ -69,6 +70,8 @@ static inline struct word_format word_format_of(haft_layout layout, uint64_t tag
         .first = haft_id_pack(layout, 0, first_generation, tag).bits,
         .layout = layout,
     };
+    assert((format.first & format.index_mask) == 0 && (format.tag & ~format.tag_mask) == 0);
+    assert((format.first & format.generation_mask) != 0 && "no life has generation 0");
     return format;
 }
 
@@ -88,6 +91,7 @@ static inline uint64_t word_generation(const struct word_format *format, uint64_
 static inline uint64_t word_with_index(const struct word_format *format, uint64_t word,
                                        uint64_t index)
 {
+    assert(index <= format->index_mask);
     return (word & ~format->index_mask) | index;
 }
 
@@ -95,6 +99,7 @@ static inline uint64_t word_with_index(const struct word_format *format, uint64_
 static inline uint64_t word_next_life(const struct word_format *format, uint64_t word,
                                       uint64_t index)
 {
+    assert(index <= format->index_mask);
     return ((word + format->generation_one) & format->generation_mask) | (word & format->tag_mask) |
            index;
 }
@@ -109,6 +114,7 @@ static inline uint64_t word_wrapped(const struct word_format *format, uint64_t w
 static inline haft_id word_last_life(const struct word_format *format, uint64_t word,
                                      uint64_t index)
 {
+    assert(index <= format->index_mask);
     haft_id id = {((word - format->generation_one) & format->generation_mask) |
                   (word & format->tag_mask) | index};
     return id;
