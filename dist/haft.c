@@ -744,6 +744,7 @@ static void *haft__measure(struct haft__given *given, uint64_t size, uint64_t al
 
 HAFT_INTERNAL void *haft__given_take(struct haft__given *given, uint64_t size, uint64_t alignment)
 {
+    assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
     if (given->at == NULL) {
         return haft__measure(given, size, alignment);
     }
@@ -756,6 +757,7 @@ HAFT_INTERNAL void *haft__given_take(struct haft__given *given, uint64_t size, u
 
     given->at = haft__taken + size;
     given->left -= before + size;
+    assert((uintptr_t)haft__taken % alignment == 0);
     haft__asan_unpoison(haft__taken, (size_t)size);
     return memset(haft__taken, 0, (size_t)size);
 }
@@ -796,6 +798,7 @@ HAFT_INTERNAL void *haft__heap_take(const haft_allocator *heap, size_t size, siz
     void *block = heap->alloc(heap->context, size, alignment);
 
     haft__os_cancel_restore(cancel);
+    assert((uintptr_t)block % alignment == 0 && "an allocator aligns as it is asked");
     return block;
 }
 
@@ -818,6 +821,7 @@ HAFT_INTERNAL void haft__heap_give(const haft_allocator *heap, void *block, size
 
 HAFT_INTERNAL size_t haft__size_with_name(size_t size, const char *name)
 {
+    assert(name != NULL);
     return size + strlen(name) + 1;
 }
 
@@ -2630,6 +2634,7 @@ haft_status haft__reservation_populate(const struct haft__reservation *reservati
 static void haft__set_reservation(struct haft__reservation *reservation, enum haft__reservation_kind kind, char *base,
                             uint64_t size)
 {
+    assert(base != NULL && size <= SIZE_MAX);
     reservation->base = base;
     reservation->size = (size_t)size;
     reservation->kind = kind;
@@ -2643,6 +2648,7 @@ static uint64_t haft__step_after(const struct haft__reservation *reservation, ui
     const uint64_t base = (uintptr_t)reservation->base;
     const uint64_t after = (base + end + haft__STEP_BYTES - 1) / haft__STEP_BYTES * haft__STEP_BYTES - base;
 
+    assert(after >= end && after % 8 == 0);
     return after < reservation->size ? after : reservation->size;
 }
 
@@ -2675,6 +2681,7 @@ HAFT_INTERNAL haft_status haft__reservation_open(struct haft__reservation *reser
 static haft_status haft__open_in_heap(struct haft__reservation *reservation, uint64_t size, size_t alignment,
                                 const haft_allocator *heap)
 {
+    assert((alignment & (alignment - 1)) == 0 && alignment <= UINT16_MAX);
     char *block = haft__heap_take_zero(heap, (size_t)size + alignment, _Alignof(max_align_t));
 
     if (block == NULL) {
@@ -2682,6 +2689,7 @@ static haft_status haft__open_in_heap(struct haft__reservation *reservation, uin
     }
     const size_t lead = (alignment - (uintptr_t)block % alignment) % alignment;
 
+    assert((uintptr_t)(block + lead) % alignment == 0);
     haft__set_reservation(reservation, haft__IN_HEAP, block + lead, size);
     reservation->lead = (uint16_t)lead;
     reservation->more = (uint16_t)alignment;
@@ -2718,6 +2726,7 @@ HAFT_INTERNAL bool haft__reservation_is_paged(const struct haft__reservation *re
 
 HAFT_INTERNAL void haft__reservation_ask_for_huge_pages(const struct haft__reservation *reservation)
 {
+    assert(haft__reservation_is_paged(reservation) && "only pages of the system are advised");
     haft__os_ask_for_huge_pages(reservation->base, reservation->size);
 }
 
@@ -2742,6 +2751,7 @@ void haft__reservation_close_array(struct haft__reservation *reservation, const 
 /* Bytes `begin` to `end`, where steps end. */
 static bool haft__make_ready(const struct haft__reservation *reservation, uint64_t begin, uint64_t end)
 {
+    assert(begin < end && end <= reservation->size);
     if (reservation->kind == haft__IN_STEPS && !haft__os_commit(reservation->base, (size_t)end)) {
         return false;
     }
@@ -2757,6 +2767,7 @@ HAFT_INTERNAL haft_status haft__reservation_commit(struct haft__reservation *res
     if (end <= before) {
         return HAFT_OK;
     }
+    assert(end <= reservation->size && "memory is used within its reservation");
     const uint64_t after = haft__step_after(reservation, end);
 
     /* Two threads may do this at once: the same bytes become ready twice, which is harmless. */
@@ -2780,6 +2791,7 @@ HAFT_INTERNAL
 haft_status haft__reservation_populate(const struct haft__reservation *reservation, uint64_t begin,
                                  uint64_t end)
 {
+    assert(begin >= end || end <= reservation->size);
     return begin >= end || reservation->kind == haft__GIVEN
                ? HAFT_OK
                : haft__memory_populate(reservation->base + begin, (size_t)(end - begin));
@@ -2985,6 +2997,7 @@ HAFT_INTERNAL struct haft__text haft__text_in(char *begin, size_t size)
 
 HAFT_INTERNAL void haft__text_add_list(struct haft__text *text, const char *format, va_list arguments)
 {
+    assert(text->begin != NULL || text->size == 0);
     const size_t used = text->length < text->size ? text->length : text->size;
     const int added = vsnprintf(used < text->size ? text->begin + used : NULL, text->size - used,
                                 format, arguments);
@@ -3008,6 +3021,7 @@ HAFT_INTERNAL void haft__text_add_count(struct haft__text *text, uint64_t count)
     while (count / unit >= 1000) {
         unit *= 1000;
     }
+    assert(count / unit < 1000);
     haft__text_add(text, "%" PRIu64, count / unit);
     while (unit > 1) {
         unit /= 1000;
@@ -3193,21 +3207,26 @@ HAFT_INTERNAL uint64_t haft__runs_end(const struct haft__runs *runs, uint64_t ha
 /* The word that fresh slots of the run begin from; 0: the first generation. */
 static inline uint64_t haft__runs_floor(const struct haft__runs *runs, uint64_t haft__run)
 {
+    assert(runs->records != NULL && haft__run < runs->count);
     return haft__load_relaxed(ONWARD, &runs->records[haft__run].floor);
 }
 
 static inline void haft__runs_set_floor(const struct haft__runs *runs, uint64_t haft__run, uint64_t floor)
 {
+    assert(runs->records != NULL && haft__run < runs->count && !runs->stay);
     haft__store_relaxed(ONWARD, &runs->records[haft__run].floor, floor);
 }
 
 static inline uint64_t haft__runs_link(const struct haft__runs *runs, uint64_t haft__run)
 {
+    assert(runs->records != NULL && haft__run < runs->count);
     return haft__load_relaxed(OWN, &runs->records[haft__run].link);
 }
 
 static inline void haft__runs_set_link(const struct haft__runs *runs, uint64_t haft__run, uint64_t link)
 {
+    assert(runs->records != NULL && haft__run < runs->count);
+    assert(link != haft__run || link == haft__RUN_IN_USE);
     haft__store_relaxed(OWN, &runs->records[haft__run].link, link);
 }
 
@@ -3343,6 +3362,8 @@ static inline struct haft__word_format haft__word_format_of(haft_layout layout, 
         .first = haft_id_pack(layout, 0, first_generation, tag).bits,
         .layout = layout,
     };
+    assert((format.first & format.index_mask) == 0 && (format.tag & ~format.tag_mask) == 0);
+    assert((format.first & format.generation_mask) != 0 && "no life has generation 0");
     return format;
 }
 
@@ -3362,6 +3383,7 @@ static inline uint64_t haft__word_generation(const struct haft__word_format *for
 static inline uint64_t haft__word_with_index(const struct haft__word_format *format, uint64_t word,
                                        uint64_t index)
 {
+    assert(index <= format->index_mask);
     return (word & ~format->index_mask) | index;
 }
 
@@ -3369,6 +3391,7 @@ static inline uint64_t haft__word_with_index(const struct haft__word_format *for
 static inline uint64_t haft__word_next_life(const struct haft__word_format *format, uint64_t word,
                                       uint64_t index)
 {
+    assert(index <= format->index_mask);
     return ((word + format->generation_one) & format->generation_mask) | (word & format->tag_mask) |
            index;
 }
@@ -3383,6 +3406,7 @@ static inline uint64_t haft__word_wrapped(const struct haft__word_format *format
 static inline haft_id haft__word_last_life(const struct haft__word_format *format, uint64_t word,
                                      uint64_t index)
 {
+    assert(index <= format->index_mask);
     haft_id id = {((word - format->generation_one) & format->generation_mask) |
                   (word & format->tag_mask) | index};
     return id;
@@ -3453,6 +3477,7 @@ HAFT_INTERNAL haft_status haft__slots_check_chosen(const struct haft__slots *slo
 /* The word of slot `index`; the object lies behind it. */
 static inline haft__atomic_u64 *haft__slots_word(const struct haft__slots *slots, uint64_t index)
 {
+    assert(index <= slots->view.mask);
     return (haft__atomic_u64 *)(void *)(slots->view.base + index * slots->view.stride);
 }
 
@@ -3470,6 +3495,7 @@ static inline size_t haft__slots_alignment(const struct haft__slots *slots)
 /* The pins of the object behind `word`, in a table that has them. */
 static inline haft__atomic_u64 *haft__slots_pins(const struct haft__slots *slots, haft__atomic_u64 *word)
 {
+    assert(slots->has_pins);
     return word + 1 + (slots->object_size + 7) / 8;
 }
 
@@ -3729,6 +3755,8 @@ HAFT_INTERNAL void haft__fresh_runs_remove(struct haft__runs *runs, uint64_t haf
 
 HAFT_INTERNAL void haft__fresh_runs_push(struct haft__runs *runs, uint64_t haft__run)
 {
+    assert(haft__run >= haft__runs_least(runs) && "slot 0's word is a mark for ever");
+    assert(runs->first == haft__RUN_LAST || runs->first < runs->count);
     haft__runs_set_link(runs, haft__run, runs->first);
     runs->first = haft__run;
 }
@@ -3739,6 +3767,7 @@ HAFT_INTERNAL uint64_t haft__fresh_runs_pop(struct haft__runs *runs)
 
     assert(haft__run != haft__RUN_LAST);
     runs->first = haft__runs_link(runs, haft__run);
+    assert(runs->first != haft__RUN_IN_USE && "a run in the list leads to another, or is the last");
     haft__runs_set_link(runs, haft__run, haft__RUN_IN_USE);
     return haft__run;
 }
@@ -3777,6 +3806,7 @@ static uint64_t haft__slot_count(const struct haft__slots_options *options)
     while (count < wanted && count < most) {
         count *= 2;
     }
+    assert((count & (count - 1)) == 0 && count >= HAFT_FIRST_INDEX + options->common.capacity);
     return count;
 }
 
@@ -3792,6 +3822,7 @@ HAFT_INTERNAL uint64_t haft__geometry_spare(uint64_t capacity)
 
 static uint64_t haft__round_up(uint64_t size, uint64_t alignment)
 {
+    assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
     return (size + alignment - 1) / alignment * alignment;
 }
 
@@ -4220,6 +4251,9 @@ HAFT_INTERNAL uint64_t haft__slots_release(struct haft__slots *slots, uint64_t h
     const uint64_t first = haft__runs_first(&slots->runs, haft__run);
     const uint64_t end = haft__runs_first(&slots->runs, beyond);
     const uintptr_t page = haft__os_page_size();
+
+    assert(!slots->runs.stay && haft__run >= haft__runs_least(&slots->runs) && haft__run < beyond);
+    assert(end <= slots->view.mask + 1);
     const uintptr_t begin = (haft__word_address(slots, first) + page - 1) / page * page;
     uintptr_t stop = haft__word_address(slots, end) / page * page;
 
@@ -4233,6 +4267,7 @@ HAFT_INTERNAL uint64_t haft__slots_release(struct haft__slots *slots, uint64_t h
     if (stop > begin) {
         index += (stop - haft__word_address(slots, index) + slots->view.stride - 1) / slots->view.stride;
     }
+    assert(index >= first && index <= end);
     haft__clear_until(slots, index, end, UINTPTR_MAX);
     return stop - begin;
 }
@@ -4252,6 +4287,7 @@ HAFT_INTERNAL void haft__runs_setup(struct haft__runs *runs, uint64_t slots, uin
 {
     unsigned shift = 0;
 
+    assert(slots != 0 && stride >= sizeof(uint64_t));
     while ((is_biased || (stride << shift) % haft__RUN_PAGE != 0) &&
            stride << shift < haft__COARSE_PAGES * haft__RUN_PAGE) {
         shift++;
@@ -4288,7 +4324,7 @@ HAFT_INTERNAL haft_status haft__runs_prepare(struct haft__runs *runs, uint64_t e
 {
     const haft_status status = haft__runs_reserve(runs);
 
-    assert(!runs->stay);
+    assert(!runs->stay && end != 0 && haft__runs_of(runs, end - 1) < runs->count);
     if (status != HAFT_OK) {
         return status;
     }
@@ -4537,6 +4573,8 @@ HAFT_INTERNAL haft_status haft__slots_open(struct haft__slots *slots, const stru
     slots->huge_pages = options->huge_pages;
     slots->wrapped = options->wrapped;
     slots->limit = geometry.end + (options->extra < room ? options->extra : room);
+    assert(geometry.end <= geometry.count && slots->limit <= geometry.count);
+    assert(((uintptr_t)slots->view.base + sizeof(uint64_t)) % haft__slots_alignment(slots) == 0);
     haft__runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
     slots->runs.stay = !haft__reservation_is_paged(&slots->memory) || slots->memory.size <= haft__STAY_BYTES;
     if (options->common.sites) {
@@ -4563,6 +4601,7 @@ HAFT_INTERNAL void haft__slots_close(struct haft__slots *slots)
 /* From the start of the memory to slot `index`. */
 static uint64_t haft__bytes_to(const struct haft__slots *slots, uint64_t index)
 {
+    assert(index <= slots->view.mask + 1);
     return (uint64_t)(slots->view.base - slots->memory.base) + index * slots->view.stride;
 }
 
@@ -4575,6 +4614,7 @@ HAFT_INTERNAL haft_status haft__slots_commit(struct haft__slots *slots, uint64_t
 
 HAFT_INTERNAL uint64_t haft__slots_bytes(const struct haft__slots *slots, uint64_t used, uint64_t released)
 {
+    assert(used != 0 && released <= used);
     const bool is_paged = haft__reservation_is_paged(&slots->memory);
     const uint64_t records = slots->runs.records != NULL ? haft__runs_of(&slots->runs, used - 1) + 1 : 0;
     const uint64_t sites = slots->sites.records == NULL ? 0
@@ -4753,12 +4793,15 @@ static inline uint32_t *haft__local_head(haft_local *local)
 /* Objects that still fit. */
 static inline uint64_t haft__local_available(const haft_local *local)
 {
+    assert(local->front.count + local->held + local->exhausted <= local->capacity);
     return local->capacity - local->front.count - local->held - local->exhausted;
 }
 
 /* Slots in the list: all used ones that are nowhere else. */
 static inline uint64_t haft__local_listed(const haft_local *local)
 {
+    assert(local->front.count + local->held + local->exhausted + local->fresh_slots <=
+           local->used - HAFT_FIRST_INDEX);
     return local->used - HAFT_FIRST_INDEX - local->front.count - local->held - local->exhausted -
            local->fresh_slots;
 }
@@ -4860,6 +4903,7 @@ static inline bool haft__slots_has_words(const struct haft__slots *slots)
 /* slots_fill() for such objects, without a call. */
 static inline void haft__object_copy_words(void *haft__object, const void *from, size_t size)
 {
+    assert(size <= 64 && size % 8 == 0);
     haft__asan_unpoison(haft__object, size);
     size_t at = size & 8;
 
@@ -5248,6 +5292,7 @@ static void haft__push_ending(haft_local *local, uint64_t index, uint64_t next)
 {
     const uint64_t link = local->ending != haft__MARK_END ? local->ending : haft__MARK_FREE;
 
+    assert(local->retired <= local->held && link != index);
     haft__store_relaxed(OWN, haft__slots_word(&local->slots, index),
                   haft__word_with_index(&local->slots.format, next, link));
     local->ending = index;
@@ -5263,6 +5308,7 @@ static uint64_t haft__pop_ending(haft_local *local)
     const uint64_t word = haft__load_relaxed(OWN, at);
     const uint64_t link = haft__word_index(format, word);
 
+    assert(index >= HAFT_FIRST_INDEX && index < local->used && local->retired != 0);
     local->ending = link != haft__MARK_FREE ? link : haft__MARK_END;
     haft__store_relaxed(OWN, at, haft__word_with_index(format, word, haft__MARK_FREE));
     return index;
@@ -5318,6 +5364,7 @@ static void haft__destroy(haft_local *local, haft_id id, const void *caller)
     const uint64_t next = haft__local_next_life(local, id.bits);
     const bool is_nested = local->retired != 0;
 
+    assert(local->front.count != 0 && index < local->used);
     local->front.count--;
     haft__note_wrap(local, next);
     haft__sites_note_death(&local->slots.sites, index, caller);
@@ -5521,6 +5568,7 @@ static uint64_t haft__pop_listed(haft_local *local)
 {
     const uint64_t index = local->listed_head;
 
+    assert(local->queue_count != 0 && index >= HAFT_FIRST_INDEX && index < local->used);
     local->listed_head = (uint32_t)haft__next_of(local, index);
     local->queue_count--;
     return index;
@@ -5528,6 +5576,7 @@ static uint64_t haft__pop_listed(haft_local *local)
 
 static void haft__push_queue(haft_local *local, uint64_t index)
 {
+    assert(!local->is_in_place && local->queue_count < local->used);
     if (local->queue_count == 0) {
         local->listed_head = (uint32_t)index;
     } else {
@@ -5542,6 +5591,7 @@ static void haft__push_first(haft_local *local, uint64_t index, uint64_t word)
 {
     uint32_t *head = haft__local_head(local);
 
+    assert(local->mode == haft__LOCAL_OPEN && index < local->used && *head != index);
     haft__store_relaxed(OWN, haft__slots_word(&local->slots, index),
                   haft__word_with_index(&local->slots.format, word, *head));
     *head = (uint32_t)index;
@@ -5553,6 +5603,8 @@ static void haft__push_first(haft_local *local, uint64_t index, uint64_t word)
 
 HAFT_INTERNAL void haft__local_push(haft_local *local, uint64_t index, uint64_t word)
 {
+    assert(index >= HAFT_FIRST_INDEX && index < local->used);
+    assert(haft__word_generation(&local->slots.format, word) != 0 && "an exhausted slot is in no list");
     if (local->mode == haft__LOCAL_OPEN && !local->is_fifo) {
         haft__push_first(local, index, word);
         return;
@@ -5583,6 +5635,7 @@ static uint64_t haft__take_fresh_slot(haft_local *local)
         local->fresh_at = haft__runs_first(&local->slots.runs, haft__run);
         local->fresh_end = haft__runs_end(&local->slots.runs, haft__run);
     }
+    assert(local->fresh_slots != 0 && local->fresh_at < local->fresh_end);
     local->fresh_slots--;
     return local->fresh_at++;
 }
@@ -5627,6 +5680,7 @@ static void haft__list_fresh_run(haft_local *local, uint64_t index)
         first = haft__runs_first(runs, haft__run);
         end = haft__runs_end(&local->slots.runs, haft__run);
     }
+    assert(index >= first && index < end && local->fresh_slots >= end - first);
     local->fresh_slots -= end - first;
     haft__list_fresh(local, first, end);
 }
@@ -5636,6 +5690,7 @@ static void haft__unlink_slot(haft_local *local, uint64_t index, uint64_t before
 {
     const uint64_t next = haft__next_of(local, index);
 
+    assert(next != index && (local->is_in_place || local->queue_count != 0));
     if (before == haft__MARK_END) {
         *haft__local_head(local) = (uint32_t)next;
     } else {
@@ -5651,6 +5706,7 @@ HAFT_INTERNAL void haft__local_claim(haft_local *local, uint64_t index)
 {
     const uint64_t used = local->used;
 
+    assert(index >= HAFT_FIRST_INDEX && index < local->slots.limit);
     if (index >= used) {
         local->used = index + 1;
     }
@@ -6195,6 +6251,7 @@ static inline uint32_t haft__counted_before(const haft_counted *table, uint32_t 
 {
     const uint32_t before = life - 1;
 
+    assert(life != table->first_life && "there is one before");
     return haft__counted_is_worn(table, before) ? before - 1 : before;
 }
 
@@ -6775,6 +6832,7 @@ static void haft__enter_frame(struct haft__frame *frame)
 
 static void haft__leave_frame(const struct haft__frame *frame)
 {
+    assert(frame->outer != frame);
     haft__store_release(FRAME, &haft__innermost, (uintptr_t)frame->outer);
 }
 
@@ -6790,6 +6848,7 @@ static void haft__defer(haft_counted *table, struct haft__frame *frame, uint64_t
     const uint32_t life = haft__counted_life(haft__load_relaxed(OWN, at));
     uint64_t first;
 
+    assert(frame->table == table);
     do {
         first = haft__load_relaxed(OWN, &frame->chain);
         haft__store_relaxed(OWN, at, haft__counted_word(life, haft__COUNTED_RESERVED, first));
@@ -6818,6 +6877,7 @@ static void haft__destroy_one(haft_counted *table, uint64_t index)
     haft__atomic_u64 *at = haft__counted_at(table, index);
     const uint32_t life = haft__counted_before(table, haft__counted_life(haft__load_relaxed(OWN, at)));
 
+    assert(!haft__counted_is_worn(table, life) && "generation 0 is no life");
     table->on_destroy(haft__counted_object(at), haft__counted_id(table, index, life), table->destroy_arg);
     haft__destroy_silently(table, index);
 }
@@ -6828,6 +6888,7 @@ static void haft__run(haft_counted *table, struct haft__frame *frame, uint64_t c
     while (chain != haft__COUNTED_ENDING) {
         const uint64_t index = chain;
 
+        assert(index >= HAFT_FIRST_INDEX);
         chain = haft__counted_low(haft__load_relaxed(OWN, haft__counted_at(table, index)));
         haft__destroy_one(table, index);
         if (chain == haft__COUNTED_ENDING) {
@@ -6920,6 +6981,7 @@ static inline haft__atomic_u64 *haft__shards_own(haft_counted *table)
 /* The head after its first slot was taken, whose word is `word`. */
 static inline uint64_t haft__shards_head_after(uint64_t head, uint64_t word)
 {
+    assert(haft__counted_low(head) > haft__COUNTED_CLOSED);
     const uint64_t takings = (head >> haft__COUNTED_LOW_BITS) + 1;
 
     return takings << haft__COUNTED_LOW_BITS | haft__counted_low(word);
@@ -7012,6 +7074,8 @@ static haft_status haft__draw_fresh(haft_counted *table, uint64_t at)
 {
     const char *end = (const char *)haft__counted_at(table, at) + table->stride;
     const uint64_t bytes = (uint64_t)(end - table->memory.base);
+
+    assert(end > table->memory.base && at >= HAFT_FIRST_INDEX);
     const haft_status status =
         haft__reservation_commit(&table->memory, bytes < table->memory.size ? bytes : table->memory.size);
 
@@ -7083,6 +7147,7 @@ HAFT_INTERNAL haft_status haft__free_slots_take(haft_counted *table, uint64_t *i
 
 HAFT_INTERNAL void haft__free_slots_give(haft_counted *table, uint64_t index, uint32_t life)
 {
+    assert(!haft__counted_is_worn(table, life) && "a slot that is worn out is in no list");
     const bool is_in_list =
         table->min_free != 0 ? haft__queue_give(table, index, life) : haft__shards_give(table, index, life);
 
@@ -7110,6 +7175,7 @@ HAFT_INTERNAL void haft__free_slots_close(haft_counted *table)
 
     while ((used & haft__FRESH_IS_CLOSED) == 0) {
         if (haft__cas_relaxed(COUNT, fresh, used, used | haft__FRESH_IS_CLOSED)) {
+            assert(used >= HAFT_FIRST_INDEX && used <= end);
             table->owned += end - used;
         }
         used = haft__load_relaxed(RETRY, fresh);
@@ -7729,6 +7795,7 @@ static uint64_t haft__count_of(uint64_t end)
 /* `end` with one more slot passed, and another slot. */
 static uint64_t haft__end_at(uint64_t end, uint64_t index)
 {
+    assert(index <= haft__COUNTED_LOW_MASK);
     return ((end & ~haft__COUNTED_LOW_MASK) + haft__COUNT_ONE) | index;
 }
 
@@ -7788,6 +7855,7 @@ HAFT_INTERNAL haft_status haft__queue_take(haft_counted *table, uint64_t *index,
 
             /* Weakened, the slot's next object could be written before its last life is over. */
             if (haft__cas_acq_rel(QUEUE, haft__queue_head(table), head, haft__end_at(head, next))) {
+                assert(next > haft__COUNTED_CLOSED && next != first && "min_free slots stay behind it");
                 *index = first;
                 return HAFT_OK;
             }
@@ -7849,6 +7917,7 @@ static void haft__close_links(haft_counted *table, uint64_t first, uint64_t tail
             continue;
         }
         table->owned++;
+        assert(table->owned <= table->slot_count && next != index);
         table->linked += index == haft__counted_low(tail); /* linked by a call that finds no tail now */
         index = next;
     }
@@ -7887,6 +7956,7 @@ HAFT_INTERNAL uint64_t haft__shards_count(uint64_t capacity)
     while (count < haft__COUNTED_MOST_SHARDS && count * 2 <= capacity) {
         count *= 2;
     }
+    assert(count <= haft__COUNTED_MOST_SHARDS && (count & (count - 1)) == 0);
     return count;
 }
 
@@ -7929,6 +7999,7 @@ static bool haft__shards_look(const haft_counted *table, uint64_t heads[haft__CO
 {
     uint64_t found = 0;
 
+    assert(table->shard_mask < haft__COUNTED_MOST_SHARDS);
     for (uint32_t i = 0; i <= table->shard_mask; i++) {
         /* Weakened, the second look could be older than a slot given before the first. */
         heads[i] = haft__load_acquire(SHARD, &table->block->heads[i].word);
@@ -7984,6 +8055,7 @@ HAFT_INTERNAL void haft__shards_close(haft_counted *table)
 /* Write `size` bytes, which are zero beyond those of the object up to a whole word. */
 static void haft__write_words(void *haft__object, const void *from, size_t size)
 {
+    assert(size <= haft__VALUES_MOST_BYTES);
     for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
         const size_t part = size - at < sizeof(uint64_t) ? size - at : sizeof(uint64_t);
         uint64_t word = 0;
@@ -8019,6 +8091,7 @@ HAFT_INTERNAL void haft__values_wipe(const haft_counted *table, void *haft__obje
 
 HAFT_INTERNAL void haft__values_read(const haft_counted *table, const void *haft__object, uint64_t *words)
 {
+    assert(table->copies && table->object_size <= haft__VALUES_MOST_BYTES);
     for (size_t at = 0; at < table->object_size; at += sizeof(uint64_t)) {
         words[at / sizeof(uint64_t)] = haft__values_read_one((const char *)haft__object + at);
     }
@@ -8256,6 +8329,8 @@ HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *
 
 HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *from, uint32_t most)
 {
+    assert(to != from && most <= haft__BATCH_SLOTS);
+    assert(to->count <= most && from->count <= haft__BATCH_SLOTS);
     const uint32_t room = most - to->count;
     const uint32_t moved = from->count < room ? from->count : room;
     const uint64_t ticket = haft__load_relaxed(OWN, &from->ticket);
@@ -8263,6 +8338,7 @@ HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *
     from->count -= moved;
     memcpy(&to->indices[to->count], &from->indices[from->count], moved * sizeof to->indices[0]);
     to->count += moved;
+    assert(to->count <= most && "a batch has no more slots than it has room for");
     to->has_last_lives = to->has_last_lives || from->has_last_lives;
     if (ticket > haft__load_relaxed(OWN, &to->ticket)) {
         haft__store_relaxed(OWN, &to->ticket, ticket);
@@ -8390,6 +8466,7 @@ static inline uint64_t haft__tagged_number(uint64_t tagged)
 /* `number` under the tag that follows `tagged`'s. */
 static inline uint64_t haft__tagged_next(uint64_t tagged, uint64_t number)
 {
+    assert(number <= haft__NUMBER_NONE);
     return ((tagged >> haft__NUMBER_BITS) + 1) << haft__NUMBER_BITS | number;
 }
 
@@ -8431,6 +8508,7 @@ HAFT_INTERNAL void haft__depot_open(struct haft__depot *depot, struct haft__pool
 
 HAFT_INTERNAL void haft__depot_push(struct haft__depot *depot, const struct haft__pool *pool, struct haft__batch *batch)
 {
+    assert(batch->count <= haft__BATCH_SLOTS);
     struct haft__batch *node = haft__pool_batch(pool, batch->node);
     const uint64_t link = haft__load_relaxed(OWN, &node->node_next);
 
@@ -8483,6 +8561,7 @@ HAFT_INTERNAL struct haft__batch *haft__depot_take(struct haft__depot *depot, co
             return NULL;
         }
         if (haft__cas_release(DEPOT, &depot->head, head, haft__tagged_next(head, haft__tagged_number(next)))) {
+            assert(batch->count <= haft__BATCH_SLOTS);
             batch->node = haft__tagged_number(head);
             return batch;
         }
@@ -8564,6 +8643,7 @@ static void haft__give_directory(const struct haft__pool *pool)
 
 static void haft__pool_start(struct haft__pool *pool, uint64_t batches)
 {
+    assert(batches != 0 && batches < haft__NUMBER_NONE);
     pool->table_count = batches;
     for (unsigned part = 0; part < haft__DIRECTORY_PARTS; part++) {
         haft__store_relaxed(OWN, &pool->directory[part], 0);
@@ -8676,6 +8756,7 @@ static uint64_t haft__take_unused(struct haft__pool *pool)
 
 static struct haft__batch *haft__set_up(struct haft__pool *pool, uint64_t number)
 {
+    assert(number < haft__NUMBER_NONE);
     struct haft__batch *batch = haft__pool_batch(pool, number);
 
     batch->number = number;
@@ -8715,6 +8796,7 @@ HAFT_INTERNAL struct haft__batch *haft__pool_take(struct haft__pool *pool, struc
         struct haft__batch *batch = haft__take_given(pool);
 
         if (batch != NULL) {
+            assert(batch->count == 0 && !batch->has_last_lives && "a batch in the pool is empty");
             return batch;
         }
         number = haft__take_unused(pool); /* if all are used, one has been given back meanwhile */
@@ -8726,7 +8808,7 @@ HAFT_INTERNAL void haft__pool_give(struct haft__pool *pool, struct haft__batch *
 {
     uint64_t top;
 
-    assert(batch->count == 0);
+    assert(batch->count == 0 && batch->number != haft__NUMBER_NONE);
     batch->has_last_lives = false;
     do {
         top = haft__load_relaxed(RETRY, &pool->top);
@@ -8800,6 +8882,7 @@ HAFT_INTERNAL bool haft__ring_push(struct haft__ring *ring, const struct haft__b
     /* Weakened, a taker could read the new batch's number in place of the old one's. */
     const uint64_t head = haft__load_acquire(RING_ROOM, &ring->head);
 
+    assert(tail - head <= haft__RING_BATCHES && batch->count <= haft__BATCH_SLOTS);
     if (tail - head == haft__RING_BATCHES) {
         return false;
     }
@@ -8886,6 +8969,7 @@ HAFT_INTERNAL void haft__callback_begin(void)
 
 HAFT_INTERNAL void haft__callback_end(void)
 {
+    assert(haft__is_running);
     haft__is_running = false;
 }
 
@@ -9856,6 +9940,7 @@ static bool haft__is_away(const struct haft__member *member)
 
 static void haft__come_back(haft_domain *domain, struct haft__member *member)
 {
+    assert(member->standing.level > 0 && "offline or parked, a thread stays away");
     haft__store_relaxed(OWN, &member->announced, haft__ANNOUNCED_NOTHING);
     /* Weakened, a later ticket could be covered by a thread that saw the member away. */
     const uint64_t haft__requested = haft__fetch_add_acq_rel(ARRIVE, &domain->requested, 0);
@@ -9904,6 +9989,7 @@ static void haft__advance(haft_domain *domain)
     }
     const uint64_t reached = haft__reach(domain, haft__requested);
 
+    assert(reached <= haft__requested);
     if (reached > done) {
         haft__domain_end_grace(domain, reached);
     } else {
@@ -10053,6 +10139,7 @@ static void haft__leave(haft_worker *worker, struct haft__member *member)
     if (!haft__may_leave(member)) {
         member->standing.open = 0; /* its thread has ended, and its jobs with it */
     }
+    assert(member->workers != 0 && "a worker leaves the member that it joined");
     member->workers--;
     haft__release_if_unused(member);
 }
@@ -11254,6 +11341,7 @@ static inline uint32_t *haft__hand_next(const haft_worker *worker)
 /* Take the next slots without counting insertions.  (An insertion's count takes its slot.) */
 static inline void haft__hand_take(haft_worker *worker, uint32_t count)
 {
+    assert(count <= haft__BATCH_SLOTS && worker->use_to >= count);
     worker->use_at += count * sizeof(uint32_t);
     worker->use_to -= count;
 }
@@ -11263,6 +11351,7 @@ static inline void haft__hand_fill(haft_worker *worker, struct haft__batch *batc
 {
     const uint64_t inserted = haft__load_relaxed(OWN, &worker->counters.inserted);
 
+    assert(batch->count <= haft__BATCH_SLOTS && batch != worker->open);
     worker->filling = batch;
     worker->use_at = (uintptr_t)batch->indices - (uintptr_t)inserted * sizeof(uint32_t);
     worker->use_to = inserted + batch->count;
@@ -11274,7 +11363,9 @@ static inline struct haft__batch *haft__hand_filling(haft_worker *worker)
 {
     struct haft__batch *batch = worker->filling;
 
+    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
     batch->count = haft__hand_filling_count(worker);
+    assert(batch->count <= haft__BATCH_SLOTS);
     memmove(batch->indices, haft__hand_next(worker), batch->count * sizeof batch->indices[0]);
     return batch;
 }
@@ -11302,8 +11393,10 @@ static inline bool haft__hand_always_looks(const haft_table *table)
 static inline void haft__hand_set_look(haft_worker *worker)
 {
     const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed);
-    const uint64_t left = worker->batch_limit - (uint64_t)haft__hand_open_count(worker);
+    const uint32_t count = haft__hand_open_count(worker);
+    const uint64_t left = worker->batch_limit - (uint64_t)count;
 
+    assert(worker->batch_limit <= haft__BATCH_SLOTS && count <= haft__BATCH_SLOTS);
     worker->look_at = haft__hand_always_looks(worker->table) ? 0 : freed + left;
 }
 
@@ -11312,6 +11405,7 @@ static inline void haft__hand_open(haft_worker *worker, struct haft__batch *batc
 {
     const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed);
 
+    assert(batch->count == 0 && batch != worker->filling);
     worker->open = batch;
     worker->free_at = (uintptr_t)batch->indices - (uintptr_t)freed * sizeof(uint32_t);
     haft__hand_set_look(worker);
@@ -11322,7 +11416,9 @@ static inline struct haft__batch *haft__hand_opened(haft_worker *worker)
 {
     struct haft__batch *batch = worker->open;
 
+    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
     batch->count = haft__hand_open_count(worker);
+    assert(batch->count <= haft__BATCH_SLOTS);
     return batch;
 }
 
@@ -11331,7 +11427,10 @@ static inline bool haft__hand_add_freed(haft_worker *worker, uint64_t index)
 {
     const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed) + 1;
 
-    *haft__hand_place(worker) = (uint32_t)index;
+    uint32_t *place = haft__hand_place(worker);
+
+    assert(place >= worker->open->indices && place < worker->open->indices + haft__BATCH_SLOTS);
+    *place = (uint32_t)index;
     haft__count_up(&worker->counters.freed, 1);
     return freed >= worker->look_at;
 }
@@ -11339,7 +11438,10 @@ static inline bool haft__hand_add_freed(haft_worker *worker, uint64_t index)
 /* The slot of a reservation that is given up goes into the open batch.  True: look further. */
 static inline bool haft__hand_add_aborted(haft_worker *worker, uint64_t index)
 {
-    *haft__hand_place(worker) = (uint32_t)index;
+    uint32_t *place = haft__hand_place(worker);
+
+    assert(place >= worker->open->indices && place < worker->open->indices + haft__BATCH_SLOTS);
+    *place = (uint32_t)index;
     worker->free_at += sizeof(uint32_t);
     worker->look_at -= worker->look_at != 0;
     return haft__load_relaxed(OWN, &worker->counters.freed) >= worker->look_at;
@@ -12158,6 +12260,7 @@ HAFT_INTERNAL bool haft__census_is_right(const haft_table *table)
 
 static uint64_t haft__extent_of(uint64_t first, uint64_t count, uint64_t flag)
 {
+    assert(first <= UINT32_MAX && count < haft__AGAIN && (flag & ~haft__AGAIN) == 0);
     return first << 32 | flag | count;
 }
 
@@ -12232,6 +12335,8 @@ HAFT_INTERNAL haft_status haft__fresh_populate(haft_table *table, uint64_t end)
 
 HAFT_INTERNAL void haft__fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again)
 {
+    assert(count == 0 || first >= HAFT_FIRST_INDEX);
+    assert(first + count <= worker->table->slots.limit);
     haft__store_release(EXTENT, &worker->extent, haft__extent_of(first, count, again ? haft__AGAIN : 0));
 }
 
@@ -12250,6 +12355,7 @@ static haft_status haft__draw(haft_worker *worker)
 
     for (;;) {
         const uint64_t first = haft__load_relaxed(RETRY, &table->fresh);
+        assert(first >= HAFT_FIRST_INDEX && first <= table->slots.limit);
         const uint64_t left = table->slots.limit - first;
         const uint64_t aligned = most - first % most;
         const uint64_t drawn = left < aligned ? left : aligned;
@@ -12288,6 +12394,7 @@ uint64_t haft__fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, h
 {
     uint64_t haft__taken;
 
+    assert(most != 0 && most <= haft__BATCH_SLOTS);
     *status = HAFT_OK;
     while ((haft__taken = haft__take_from_extent(&worker->extent, most, first)) == 0) {
         *status = haft__draw(worker);
@@ -12687,6 +12794,7 @@ static uint64_t haft__walk(const haft_table *table, uint64_t first, uint64_t mos
 
 HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
 {
+    assert(most <= haft__BATCH_SLOTS);
     haft_table *table = worker->table;
     uint64_t first = haft__load_relaxed(RETRY, &table->legacy.listed);
 
@@ -12695,6 +12803,7 @@ HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uin
         const uint64_t count = haft__walk(table, first, most, indices, &rest);
 
         if (haft__cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
+            assert(count != 0 && (rest == haft__MARK_END || rest >= HAFT_FIRST_INDEX));
             return count;
         }
         first = haft__load_relaxed(RETRY, &table->legacy.listed);
@@ -12733,6 +12842,8 @@ HAFT_INTERNAL void haft__list_push(haft_table *table, enum haft__list_kind kind,
     haft__atomic_u64 *head = &table->lists[kind].head;
     uint64_t before;
 
+    assert(index >= HAFT_FIRST_INDEX && index < table->slots.limit);
+    assert(haft__word_index(format, word) != index && "a live slot is in no list");
     do {
         before = haft__load_relaxed(RETRY, head);
         const uint64_t next = haft__tagged_number(before);
@@ -12790,10 +12901,13 @@ uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct ha
     const struct haft__slots *slots = &table->slots;
     uint64_t index;
 
+    assert(most <= haft__BATCH_SLOTS && batch->count <= most);
     while (batch->count < most && (index = haft__pop_slot(table, kind)) != haft__NUMBER_NONE) {
         haft__atomic_u64 *at = haft__slots_word(slots, index);
         const uint64_t word = haft__load_relaxed(OWN, at);
 
+        assert(index >= HAFT_FIRST_INDEX && index < slots->limit);
+        assert(haft__word_index(&slots->format, word) != index && "a live slot is in no list");
         haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, haft__list_mark(kind)));
         if (kind == haft__LIST_UNPINNED) {
             haft__store_relaxed(OWN, haft__slots_pins(slots, at), 0);
@@ -12953,6 +13067,7 @@ HAFT_INTERNAL void haft__released_push(haft_table *table, struct haft__run_list 
     struct haft__released *list = &table->released;
     uint64_t head;
 
+    assert(runs.slots != 0 && runs.first < haft__NUMBER_NONE && runs.last < haft__NUMBER_NONE);
     haft__fetch_add_relaxed(COUNT, &list->slots, runs.slots);
     do {
         head = haft__load_relaxed(RETRY, &list->head);
@@ -13002,6 +13117,7 @@ HAFT_INTERNAL uint64_t haft__released_take(haft_table *table, uint64_t *first)
     }
     const uint64_t count = haft__runs_end(runs, haft__run) - haft__runs_first(runs, haft__run);
 
+    assert(haft__run >= haft__runs_least(runs) && haft__runs_end(runs, haft__run) <= table->slots.limit);
     haft__runs_set_link(runs, haft__run, haft__RUN_IN_USE);
     haft__fetch_add_relaxed(COUNT, &table->released.slots, UINT64_MAX - count + 1);
     *first = haft__runs_first(runs, haft__run);
@@ -13420,6 +13536,7 @@ HAFT_INTERNAL void haft__roster_leave(haft_worker *worker)
 
 HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker)
 {
+    assert(worker->spare_count <= haft__SPARE_BATCHES);
     if (worker->spare_count == 0) {
         return haft__pool_take(&worker->table->pool, &worker->segment);
     }
@@ -13428,6 +13545,7 @@ HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker)
 
 HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batch *batch)
 {
+    assert(batch->count == 0 && batch != worker->open);
     batch->has_last_lives = false;
     if (worker->spare_count == haft__SPARE_BATCHES) {
         haft__pool_give(&worker->table->pool, batch);
@@ -13438,6 +13556,7 @@ HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batc
 
 static void haft__to_depot(haft_worker *worker, struct haft__depot *depot, struct haft__batch *batch)
 {
+    assert(batch->count == worker->table->batch_max && "only full batches go to a depot");
     haft__depot_push(depot, &worker->table->pool, batch);
     haft__count_up(&worker->counters.batches_moved, 1);
 }
@@ -13461,6 +13580,7 @@ static bool haft__push(const struct haft__shelf *shelf, const struct haft__batch
 static struct haft__batch *haft__put_together(haft_worker *worker, const struct haft__shelf *shelf,
                                   struct haft__batch *batch, struct haft__batch *oldest)
 {
+    assert(oldest->count != 0 && batch->count != 0);
     haft__batch_move(batch, oldest, worker->table->batch_max);
     if (oldest->count == 0) {
         haft__shelf_give_batch(worker, oldest);
@@ -13486,7 +13606,10 @@ static struct haft__batch *haft__pass_over(haft_worker *worker, const struct haf
     } else {
         batch = haft__put_together(worker, shelf, batch, next);
     }
-    haft__ring_push(shelf->ring, due); /* there is room: two were taken, and only the owner pushes */
+    const bool is_pushed = haft__ring_push(shelf->ring, due);
+
+    (void)is_pushed;
+    assert(is_pushed && "there is room: two were taken, and only the owner pushes");
     return batch;
 }
 
@@ -13496,6 +13619,7 @@ static void haft__put_on_shelf(haft_worker *worker, const struct haft__shelf *sh
 {
     haft_table *table = worker->table;
 
+    assert(batch->count != 0 && batch->count <= table->batch_max);
     while (!haft__push(shelf, batch)) {
         if (batch->count == table->batch_max) {
             haft__to_depot(worker, shelf->depot, batch);
@@ -13894,6 +14018,7 @@ static bool haft__use(haft_worker *worker, struct haft__batch *batch)
         haft__shelf_give_batch(worker, batch);
         return false;
     }
+    assert(batch != worker->filling && batch->count <= haft__BATCH_SLOTS);
     haft__shelf_give_batch(worker, worker->filling);
     haft__hand_fill(worker, batch);
     haft__hand_on_rest(worker);
@@ -14049,6 +14174,8 @@ static bool haft__fill_from(haft_worker *worker, uint64_t first, uint64_t count)
 {
     struct haft__batch *batch = worker->filling;
 
+    assert(count <= haft__BATCH_SLOTS && batch->count == 0);
+    assert(count == 0 || first >= HAFT_FIRST_INDEX);
     for (uint64_t i = 0; i < count; i++) {
         batch->indices[i] = (uint32_t)(first + i);
     }
@@ -15900,6 +16027,7 @@ static uint64_t haft__lesser(uint64_t a, uint64_t b)
 
 static uint64_t haft__length(haft_range range)
 {
+    assert(range.from <= range.to);
     return range.to - range.from;
 }
 
@@ -15943,6 +16071,7 @@ static haft_range haft__given_range(const haft_table *table, haft_range range)
     while (haft__run < runs_to && haft__released_has(table, haft__run)) {
         haft__run++;
     }
+    assert(from <= haft__run);
     return HAFT_RANGE(haft__runs_first(runs, from), haft__runs_first(runs, haft__run));
 }
 
@@ -16007,6 +16136,7 @@ static uint64_t haft__slots_in_step(uint64_t stride, uint64_t bytes)
 {
     const uint64_t common = stride & (UINT64_MAX - stride + 1); /* its lowest bit */
 
+    assert(common != 0 && (bytes & (bytes - 1)) == 0);
     return common < bytes ? bytes / common : 1;
 }
 
@@ -16053,7 +16183,8 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
         const uint64_t near = (haft__run.from + wanted - passed + step / 2) / step * step;
         const uint64_t to = i + 1 == parts || near > whole.to ? whole.to : near;
 
-        ranges[i] = HAFT_RANGE(from, to); /* `near` never falls back: nor does `to` */
+        assert(from <= to && to <= whole.to && "`near` never falls back: nor does `to`");
+        ranges[i] = HAFT_RANGE(from, to);
         from = to;
     }
 }
