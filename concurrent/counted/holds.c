@@ -120,8 +120,7 @@ static inline bool is_unchanged(uint64_t before, uint64_t after)
 }
 
 /* Any number of words: apart, so that one word's way stays short. */
-static bool copy_words(const haft_counted *table, haft_id id, void *object)
-    __attribute__((noinline));
+NOINLINE static bool copy_words(const haft_counted *table, haft_id id, void *object);
 static bool copy_words(const haft_counted *table, haft_id id, void *object)
 {
     const atomic_u64 *at = table->copies ? counted_find(table, id) : NULL;
