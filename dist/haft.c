@@ -7301,8 +7301,7 @@ static inline bool haft__is_unchanged(uint64_t before, uint64_t after)
 }
 
 /* Any number of words: apart, so that one word's way stays short. */
-static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__object)
-    __attribute__((noinline));
+haft__NOINLINE static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__object);
 static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__object)
 {
     const haft__atomic_u64 *at = table->copies ? haft__counted_find(table, id) : NULL;
