@@ -1,10 +1,10 @@
 #!/bin/bash
 # Runs a small part of each program for a moment: do the names, the counters and the table hold?
-# Usage: smoke_test.sh <table.py> <backlog> <blocked> <pauses> <program>...
+# Usage: smoke_test.sh <table.py> <backlog> <blocked> <pauses> <prompt> <program>...
 set -euo pipefail
 
-readonly table=$1 backlog=$2 blocked=$3 pauses=$4
-shift 4
+readonly table=$1 backlog=$2 blocked=$3 pauses=$4 prompt=$5
+shift 5
 readonly name='[a-z_0-9]+/[a-z_]+/[0-9]+/[0-9]+'
 readonly report=$(mktemp)
 trap 'rm -f "$report"' EXIT
@@ -91,3 +91,13 @@ for run in runs:
     assert times == sorted(times) and times[-1] > 0, run["name"]
 END
 ! "$pauses" 0 2>"$report" && grep -q "1 to 100000" "$report" || fail "$pauses takes any number"
+
+"$prompt" 10 >"$report"
+python3 - "$report" <<'END' || fail "$prompt: no times"
+import json, sys
+runs = [json.loads(line) for line in open(sys.argv[1])]
+assert len(runs) == 8
+for run in runs:
+    assert 0 <= run["not_reclaimed"] <= run["objects"], run
+    assert run["median_us"] <= run["longest_us"], run
+END

@@ -104,6 +104,7 @@ TEST_ON_EACH_CLOCK(handed, at_most_512_slots_and_a_batch_at_a_quiescent_point)
 
     expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(le(u64, 512, reclaimed - at_the_close));
     cr_expect(lt(u64, reclaimed - at_the_close, 512 + 128));
     expect_reclaimed_by(&shared, 2000);
     close_shared(&shared);
@@ -359,6 +360,26 @@ Test(handed, with_the_frame_clock_after_the_tick)
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 3));
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
+    expect_status(haft_worker_close(flushed), HAFT_OK);
+    close_shared(&shared);
+}
+
+Test(handed, what_is_due_while_later_slots_wait)
+{
+    const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
+    struct shared shared = open_shared_on(&frames, &counting);
+    haft_worker *flushed = open_worker(shared.table);
+
+    insert_and_free(flushed, 3);
+    expect_status(haft_worker_flush(flushed), HAFT_OK);
+    expect_status(haft_domain_tick(shared.domain), HAFT_OK);
+    insert_and_free(shared.worker, 4);
+    expect_status(haft_worker_flush(shared.worker), HAFT_OK);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, reclaimed, 3));
+    expect_status(haft_domain_tick(shared.domain), HAFT_OK);
+    expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, reclaimed, 7));
     expect_status(haft_worker_close(flushed), HAFT_OK);
     close_shared(&shared);
 }
