@@ -3,17 +3,23 @@
 #include "lib/base/compiler.h"
 #include <assert.h>
 
-static THREAD_LOCAL bool is_running;
-static THREAD_LOCAL uint64_t frees;
+static THREAD_LOCAL uint64_t callbacks_begun;  /* callbacks of the thread, ever */
+static THREAD_LOCAL uint64_t callback_running; /* the number of the one that runs; 0: none */
+static THREAD_LOCAL uint64_t frees;            /* without a worker, in callbacks */
 
 bool callback_is_running(void)
 {
-    return is_running;
+    return callback_running != 0;
+}
+
+uint64_t callback_number(void)
+{
+    return callback_running;
 }
 
 void callback_note_free(void)
 {
-    frees += is_running;
+    frees += callback_running != 0;
 }
 
 uint64_t callback_frees(void)
@@ -23,12 +29,12 @@ uint64_t callback_frees(void)
 
 void callback_begin(void)
 {
-    assert(!is_running);
-    is_running = true;
+    assert(callback_running == 0);
+    callback_running = ++callbacks_begun;
 }
 
 void callback_end(void)
 {
-    assert(is_running);
-    is_running = false;
+    assert(callback_running != 0);
+    callback_running = 0;
 }

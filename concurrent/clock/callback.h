@@ -13,6 +13,9 @@
 
 bool callback_is_running(void);
 
+/* The number of the calling thread's callback: no other one of the thread has it; 0: none runs. */
+uint64_t callback_number(void);
+
 /* Frees without a worker: those inside callbacks are counted, for the thread. */
 void callback_note_free(void);
 uint64_t callback_frees(void);

@@ -41,10 +41,12 @@ struct clock {
 
     /*
      * The calling thread opens, or closes, a worker.  join: HAFT_OK, with what quiescent() is to
-     * be given; or HAFT_NO_MEMORY.  All three or none.
+     * be given, and the lift that leave() is to be given (jobs.h; 0: none); or HAFT_NO_MEMORY.
+     * Both or none.
      */
-    haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member);
-    void (*leave)(haft_worker *worker, struct member *member);
+    haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member,
+                        uint32_t *lift);
+    void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift);
 
     /* Whether the calling thread may close a worker with that member. */
     bool (*may_leave)(const struct member *member);

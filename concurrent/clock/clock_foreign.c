@@ -6,6 +6,7 @@
  */
 #include "concurrent/clock/clock_foreign.h"
 #include "concurrent/clock/foreign.h"
+#include "concurrent/clock/jobs.h"
 #include "concurrent/clock/measure.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
@@ -27,6 +28,11 @@ static THREAD_LOCAL struct {
     struct standing standing;
 } standings[MOST_CLOCKS];
 
+static bool is_in_use(const struct standing *standing)
+{
+    return standing->open != 0 || standing->is_lifted;
+}
+
 /* The calling thread's; NULL if it has jobs in MOST_CLOCKS others. */
 static struct standing *find_standing(const void *ctx)
 {
@@ -36,13 +42,13 @@ static struct standing *find_standing(const void *ctx)
         if (standings[i].ctx == ctx) {
             return &standings[i].standing;
         }
-        unused = standings[i].standing.open == 0 ? i : unused;
+        unused = is_in_use(&standings[i].standing) ? unused : i;
     }
     if (unused == MOST_CLOCKS) {
         return NULL;
     }
     standings[unused].ctx = ctx;
-    standings[unused].standing = (struct standing){0, 0};
+    standings[unused].standing = (struct standing){.level = 0};
     return &standings[unused].standing;
 }
 
@@ -221,6 +227,47 @@ haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket)
     return HAFT_OK;
 }
 
+/* Whether the calling thread may come online, and is not: else a worker leaves it as it is. */
+static bool may_lift(const haft_foreign_clock *foreign)
+{
+    return foreign_has_online(foreign) && foreign->is_registered != NULL &&
+           foreign_thread_is_registered(foreign) && !foreign_is_inside(foreign);
+}
+
+haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker, struct member **member,
+                               uint32_t *lift)
+{
+    const bool comes_online = may_lift(&domain->foreign);
+    struct standing *standing = foreign_has_online(&domain->foreign)
+                                    ? foreign_clock_standing(domain, comes_online)
+                                    : NULL;
+
+    (void)worker;
+    (void)member;
+    if (comes_online || (standing != NULL && standing->is_lifted)) {
+        const int32_t before = standing->level;
+
+        *lift = lift_join(standing);
+        foreign_clock_settle(domain, standing, before);
+    }
+    return HAFT_OK;
+}
+
+void foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member,
+                         uint32_t lift)
+{
+    struct standing *standing = lift != 0 ? foreign_clock_standing(domain, false) : NULL;
+
+    (void)worker;
+    (void)member;
+    if (standing != NULL) {
+        const int32_t before = standing->level;
+
+        lift_leave(standing, lift);
+        foreign_clock_settle(domain, standing, before);
+    }
+}
+
 void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     (void)member;
@@ -239,6 +286,11 @@ void foreign_clock_offline(haft_domain *domain)
 /* A thread that is parked stays so. */
 void foreign_clock_online(haft_domain *domain)
 {
+    struct standing *standing = foreign_clock_standing(domain, false);
+
+    if (standing != NULL) {
+        lift_keep(standing);
+    }
     if (level_in(domain) != PARKED) {
         foreign_go_online(&domain->foreign);
     }

@@ -12,6 +12,10 @@ void foreign_clock_stop(haft_domain *domain, bool is_forked);
 bool foreign_clock_pause(haft_domain *domain);
 void foreign_clock_resume(haft_domain *domain, bool held);
 haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket);
+haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker, struct member **member,
+                               uint32_t *lift);
+void foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member,
+                         uint32_t lift);
 void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 void foreign_clock_offline(haft_domain *domain);
 void foreign_clock_online(haft_domain *domain);

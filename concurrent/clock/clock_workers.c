@@ -56,9 +56,9 @@ struct member {
     atomic_u64 thread;    /* thread_number() of its thread; 0: no thread's */
     atomic_u64 worker;    /* address of one of its workers; 0: not known */
     atomic_u64 number;    /* the system's for the thread */
-    uint64_t workers;     /* open, of its thread */
+    struct member *next;  /* constant */
     struct standing standing;
-    struct member *next; /* constant */
+    uint32_t workers; /* open, of its thread */
 };
 
 _Static_assert(sizeof(struct member) <= CACHE_LINE, "members share no cache line");
@@ -257,17 +257,16 @@ static void release_if_unused(struct member *member)
 {
     if (member->workers == 0 && member->standing.open == 0) {
         member->standing.level = 0;
+        member->standing.is_lifted = false;
         go_away(member);
         /* Weakened, the next thread could find the member in the state before. */
         store_release(ADOPT, &member->thread, 0);
     }
 }
 
-/*
- * A job that has begun goes on as it was, and a thread that is parked stays so.  Else the thread is
- * online: what it was offline from ended with its last worker.
- */
-static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member)
+/* A job that has begun goes on as it was.  Else the thread is online while the worker is open. */
+static haft_status join(haft_domain *domain, haft_worker *worker, struct member **member,
+                        uint32_t *lift)
 {
     struct member *own = need_member(domain);
 
@@ -278,14 +277,18 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
         release_if_unused(own);
         return HAFT_NO_MEMORY;
     }
+    const bool is_idle = own->workers == 0 && own->standing.open == 0;
+
     if (own->workers++ == 0) {
         store_relaxed(HINT, &own->number, thread_system_number());
-        if (own->standing.level == 0) {
-            own->standing.level = 1;
-        }
-        if (own->standing.level > 0 && is_away(own)) {
-            come_back(domain, own);
-        }
+    }
+    if (is_idle) {
+        own->standing.level = 1; /* until its last worker is closed */
+    } else {
+        *lift = lift_join(&own->standing);
+    }
+    if (is_away(own)) {
+        come_back(domain, own);
     }
     store_relaxed(HINT, &own->worker, (uint64_t)(uintptr_t)worker);
     *member = own;
@@ -299,16 +302,22 @@ static bool may_leave(const struct member *member)
 }
 
 /* A job keeps the member: the objects that it has resolved stay until the job ends. */
-static void leave(haft_worker *worker, struct member *member)
+static void leave(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift)
 {
+    (void)domain;
     if (load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
         store_relaxed(HINT, &member->worker, 0);
     }
-    if (!may_leave(member)) {
+    if (may_leave(member)) {
+        lift_leave(&member->standing, lift);
+    } else {
         member->standing.open = 0; /* its thread has ended, and its jobs with it */
     }
     assert(member->workers != 0 && "a worker leaves the member that it joined");
     member->workers--;
+    if (member->standing.level <= 0 && !is_away(member)) {
+        go_away(member);
+    }
     release_if_unused(member);
 }
 
@@ -341,7 +350,11 @@ static void online(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL && own->standing.level == 0) {
+    if (own == NULL) {
+        return;
+    }
+    lift_keep(&own->standing);
+    if (own->standing.level == 0) {
         own->standing.level = 1;
         if (own->workers != 0) {
             come_back(domain, own);

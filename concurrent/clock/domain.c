@@ -127,16 +127,19 @@ void domain_hurry(haft_domain *domain)
     }
 }
 
-haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member)
+haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member,
+                        uint32_t *lift)
 {
     *member = NULL;
-    return domain->clock->join != NULL ? domain->clock->join(domain, worker, member) : HAFT_OK;
+    *lift = 0;
+    return domain->clock->join != NULL ? domain->clock->join(domain, worker, member, lift)
+                                       : HAFT_OK;
 }
 
-void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member)
+void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift)
 {
     if (domain->clock->leave != NULL) {
-        domain->clock->leave(worker, member);
+        domain->clock->leave(domain, worker, member, lift);
     }
 }
 

@@ -17,8 +17,9 @@ void domain_handed(haft_domain *domain);
  * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
  * struct clock.
  */
-haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member);
-void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member);
+haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member,
+                        uint32_t *lift);
+void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift);
 bool domain_may_leave(const haft_domain *domain, const struct member *member);
 
 /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */

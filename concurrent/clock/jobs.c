@@ -45,11 +45,71 @@ bool domain_in_inner_job(haft_domain *domain)
     return standing != NULL && standing->level > 1;
 }
 
+/* --- lifts --- */
+
+/* In a job or park inside the lift: there is one lift at a time. */
+static bool is_inside_lift(const struct standing *standing)
+{
+    return standing->is_lifted && standing->open > standing->lift_open;
+}
+
+uint32_t lift_join(struct standing *standing)
+{
+    if (standing->level <= 0 && !is_inside_lift(standing)) {
+        standing->was_parked = standing->level == PARKED;
+        standing->is_lifted = true;
+        standing->lift += standing->lift == UINT32_MAX ? 2 : 1; /* never 0 */
+        standing->lift_open = standing->open & LIFT_OPEN_MOST;
+        standing->lift_workers = 0;
+    }
+    standing->level = standing->level <= 0 ? 1 : standing->level;
+    standing->lift_workers += standing->is_lifted;
+    return standing->is_lifted ? standing->lift : 0;
+}
+
+/* Take it back, if its workers are closed; not in a job or a park that began since. */
+static void end_if_over(struct standing *standing)
+{
+    if (standing->is_lifted && standing->lift_workers == 0 &&
+        standing->open == standing->lift_open) {
+        assert(standing->level == 0 || standing->level == 1);
+        standing->is_lifted = false;
+        standing->level = standing->was_parked ? PARKED : 0;
+    }
+}
+
+void lift_leave(struct standing *standing, uint32_t lift)
+{
+    if (standing->is_lifted && standing->lift == lift) {
+        assert(standing->lift_workers != 0);
+        standing->lift_workers--;
+        end_if_over(standing);
+    }
+}
+
+void lift_review(struct standing *standing)
+{
+    if (standing->is_lifted && standing->open < standing->lift_open) {
+        standing->is_lifted = false;
+    }
+    end_if_over(standing);
+}
+
+void lift_keep(struct standing *standing)
+{
+    if (standing->level == 1 && !standing->was_parked) {
+        standing->is_lifted = false;
+    }
+}
+
+/* --- jobs and parks --- */
+
 static void set_level(haft_domain *domain, struct standing *standing, int32_t level)
 {
     const int32_t before = standing->level;
 
     standing->level = level;
+    lift_review(standing);
     domain->clock->settle(domain, standing, before);
 }
 
@@ -155,7 +215,7 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
     struct standing *standing = kept(domain, state);
 
     if (standing != NULL) {
-        assert(standing->level <= 0 && "jobs begun since the park end before unpark");
+        assert(standing->level <= 1 && "jobs begun since the park end before unpark");
         standing->open = state.open;
         set_level(domain, standing, level_of(state));
     }

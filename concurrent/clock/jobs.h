@@ -8,6 +8,7 @@
 #ifndef HAFT_CONCURRENT_JOBS_H
 #define HAFT_CONCURRENT_JOBS_H
 
+#include "concurrent/clock/state.h"
 #include <haft/domain.h>
 #include <stdbool.h>
 
@@ -22,5 +23,20 @@ bool domain_in_inner_job(haft_domain *domain);
  * that ends, the thread opens no first worker.
  */
 bool job_is_forgotten(void);
+
+/*
+ * The thread with that standing opens a worker: away, it comes online; inside a lift until the job
+ * or park ends in which it was away.  Returns the number of the worker's lift; 0: none.
+ */
+uint32_t lift_join(struct standing *standing);
+
+/* It closes a worker of that lift; with the last one the level is again as before the lift. */
+void lift_leave(struct standing *standing, uint32_t lift);
+
+/* The level has changed otherwise: the lift may have ended. */
+void lift_review(struct standing *standing);
+
+/* haft_thread_online() on a thread that is online: it was offline before the lift, and stays. */
+void lift_keep(struct standing *standing);
 
 #endif /* HAFT_CONCURRENT_JOBS_H */

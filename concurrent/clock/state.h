@@ -15,8 +15,17 @@
 struct standing {
     int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
     uint32_t open; /* jobs begun and not ended, and parks not taken back */
+
+    /* The latest lift: a worker opened on a thread that was parked or offline, and brought it
+     * online.  The last worker of the lift that closes takes that back. */
+    uint32_t lift;           /* its number */
+    uint32_t lift_workers;   /* open workers that were opened in it */
+    uint32_t lift_open : 30; /* `open` when it began: it ends when fewer are */
+    uint32_t is_lifted : 1;  /* it lasts */
+    uint32_t was_parked : 1; /* before it; else offline */
 };
-#define PARKED (-1) /* offline too, and only a job or the end of the park brings it online */
+#define LIFT_OPEN_MOST ((UINT32_C(1) << 30) - 1)
+#define PARKED (-1) /* offline too; only a job, a worker or the end of the park brings it online */
 
 /* Of the clocks that wait for a foreign one. */
 struct foreign_driver {

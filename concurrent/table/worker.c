@@ -29,10 +29,11 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
-    if (domain_join(domain, opened, &opened->member) != HAFT_OK) {
+    if (domain_join(domain, opened, &opened->member, &opened->lift) != HAFT_OK) {
         roster_leave(opened);
         return HAFT_NO_MEMORY;
     }
+    opened->callback = callback_number();
     opened->openings++;
     opened->shortage_before = load_relaxed(HINT, &table->shortage);
     opened->is_to_draw = true;
@@ -85,17 +86,20 @@ void worker_end(haft_worker *worker)
     haft_domain *domain = worker->table->domain;
 
     budget_return(worker);
-    domain_leave(domain, worker, worker->member);
+    domain_leave(domain, worker, worker->member, worker_is_own(worker) ? worker->lift : 0);
     roster_leave(worker);
 }
 
 haft_status haft_worker_close(haft_worker *worker)
 {
     assert(worker_state(worker) == WORKER_OPEN && "a worker is closed once");
-    if (callback_is_running()) {
+    if (callback_number() != 0 && worker->callback != callback_number()) {
         return HAFT_IN_CALLBACK;
     }
-    roster_hand_over(worker); /* by a thread that has joined its own, perhaps */
+    if (!worker_is_own(worker)) { /* by a thread that has joined its own, or has the set now */
+        worker->lift = 0;
+        roster_hand_over(worker);
+    }
     let_go(worker);
     worker_end(worker);
     return HAFT_OK;

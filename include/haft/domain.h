@@ -289,10 +289,9 @@ void haft_section_end(haft_domain *domain);
  * A thread may be in jobs of at most 8 foreign clocks at once, where a park counts as one that is
  * made in a job or, with qsbr, anywhere.  A ninth job, or park from online, ends the process.
  *
- * Opening or closing workers leaves jobs alone.  With the workers clock the thread that closes its
- * last worker inside a job is online until the job ends; or it stays offline, if it was, until it
- * opens a worker or calls haft_thread_online().  With the frame clock both calls do nothing but
- * that debug builds count jobs as sections.
+ * A worker that is opened on a thread that is online leaves jobs alone.  With the workers clock the
+ * thread that closes its last worker inside a job is online until the job ends.  With the frame
+ * clock both calls do nothing but that debug builds count jobs as sections.
  *
  * Returns   begin: the state before, which end takes back, the last one first.
  * Threads   begin: a registered thread.  end: the same thread, before it ends, or grace periods
@@ -321,10 +320,10 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one; outside of
- * it haft_thread_offline() and haft_thread_online() do nothing.  With the frame clock both do
+ * it haft_thread_offline() and haft_thread_online() do nothing.  A worker that is opened meanwhile
+ * brings the thread online until it is closed (haft_worker_open).  With the frame clock both do
  * nothing: a parked job is one of the frame's jobs.  With the workers clock they do nothing in a
- * thread without workers and jobs: a first worker that it opens between the two, outside of jobs,
- * brings the thread online.
+ * thread without workers and jobs.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
@@ -344,7 +343,8 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
  * not called in an inner job.  A thread that is parked, in no job that began since, is offline
  * already and stays so.  haft_thread_park() lets go in any job, and on every clock.  Inside a
  * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
- * callback may hold pointers; debug builds assert that they are not called there.
+ * callback may hold pointers; debug builds assert that they are not called there.  A worker that is
+ * opened on a thread that is offline brings it online until that is closed (haft_worker_open).
  *
  * Threads   a registered thread; in turn.  Workers clock: offline, a thread with an open worker
  *           (else nothing happens).  It ends with the thread's last worker: the next one that the

@@ -293,15 +293,19 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * haft_worker_open - a worker for the calling thread.
  *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
- * Threads   any.  With the workers clock the thread is online from its first worker on the domain
- *           to the close of its last: it must pass quiescent points, and park before it blocks
- *           (haft_thread_park), or every grace period waits for it.  A thread that runs jobs
- *           (haft_job_begin) opens its first worker in one, and is then online until the job ends;
- *           after a first worker outside of jobs, all its jobs are inner ones, in which no call
- *           waits.
+ * Threads   any.  Between open and close the thread is in a read section, whatever it was before:
+ *           with the workers clock, and with qsbr on a registered thread, open brings a thread that
+ *           is parked or offline online; when all workers opened since are closed, it is parked or
+ *           offline again.  (Other clocks: haft_section_begin() and the tick say what a section
+ *           is.)  While it is online, the thread must pass quiescent points, and park before it
+ *           blocks (haft_thread_park), or every grace period waits for it.
+ *           Workers clock: a thread that runs jobs (haft_job_begin) opens its first worker in one,
+ *           and is then online until the job ends; after a first worker outside of jobs, all its
+ *           jobs are inner ones, in which no call waits.
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, except for malloc when there are more workers than ever before.
- * Cost      O(workers ever open at one time).
+ * Cost      O(1) if the thread's latest worker is of the same table, and no other thread has it;
+ *           else O(workers ever open at one time).
  */
 haft_status haft_worker_open(haft_table *table, haft_worker **worker);
 
@@ -309,7 +313,8 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * haft_worker_close - the end of a worker, after its duties.  Its slots become available to others;
  * those it has reserved and neither published nor given up stay reserved.
  *
- * Returns   HAFT_OK, or HAFT_IN_CALLBACK.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK inside a callback that has not opened the worker.  One that
+ *           has may close it: that hands its slots on, and does no duties.
  * Threads   the worker's thread, inside or outside a read section; if that thread has ended, a
  *           thread that knows so, as from joining it.  Workers clock: the close of the thread's
  *           last worker on the domain is a quiescent point outside of jobs.

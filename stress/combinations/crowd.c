@@ -6,10 +6,12 @@
 void close_crowd(struct thread *thread)
 {
     while (play.crowd_count != 0) {
-        note_worker_closing(thread->seat);
-        require_that(haft_worker_close(play.crowd[--play.crowd_count]) == HAFT_OK,
+        const uint32_t lift = play.crowd_lifts[--play.crowd_count];
+
+        note_worker_closing(thread->seat, lift);
+        require_that(haft_worker_close(play.crowd[play.crowd_count]) == HAFT_OK,
                      "haft_worker_close");
-        note_worker_closed(thread->seat);
+        note_worker_closed(thread->seat, lift);
     }
 }
 
@@ -25,8 +27,8 @@ void toggle_crowd(struct thread *thread)
                          "haft_worker_open")) {
                 break;
             }
-            play.crowd_count++;
-            note_worker_opened(thread->seat);
+            shim_draw_budget(play.crowd[play.crowd_count]);
+            play.crowd_lifts[play.crowd_count++] = note_worker_opened(thread->seat);
         }
     }
     end_call(outer);

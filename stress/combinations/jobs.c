@@ -27,7 +27,25 @@ uint32_t known_jobs(const struct seat *seat)
 
 void settle_level(struct seat *seat)
 {
+    review_lift(seat);
     if (is_clock(PLAN_WORKERS) && seat->workers == 0 && known_jobs(seat) == 0) {
+        seat->level = 0;
+        seat->lift.lasts = false;
+    }
+}
+
+void review_lift(struct seat *seat)
+{
+    struct lift *lift = &seat->lift;
+
+    if (known_jobs(seat) < lift->inner) {
+        lift->inner = 0;
+    }
+    if (lift->lasts && known_jobs(seat) < lift->jobs) {
+        lift->lasts = false;
+    }
+    if (lift->lasts && lift->workers == 0 && known_jobs(seat) == lift->jobs) {
+        lift->lasts = false;
         seat->level = 0;
     }
 }
@@ -37,6 +55,10 @@ bool seat_is_parked(const struct seat *seat)
 {
     uint32_t i = seat->job_count;
 
+    if (seat->lift.lasts &&
+        (known_jobs(seat) == seat->lift.jobs || known_jobs(seat) == seat->lift.inner)) {
+        return false;
+    }
     while (i != 0 && is_unknown(seat->jobs[i - 1].state)) {
         i--;
     }

@@ -4,6 +4,9 @@
 
 #include "stress/combinations/model.h"
 
+/* The lift may have ended: with a job or park that began before it, or with its last worker. */
+void review_lift(struct seat *seat);
+
 /* The level of a seat without workers and jobs is 0 with the workers clock. */
 void settle_level(struct seat *seat);
 

@@ -75,6 +75,17 @@ struct job {
     uint32_t depth;
 };
 
+/* A worker that opens where no grace period waits brings its thread online; when the last worker
+ * that was opened since is closed, the thread is again as it was. */
+struct lift {
+    uint32_t number;
+    uint32_t workers; /* open, that were opened in it */
+    uint32_t jobs;    /* as known_jobs(), when it began */
+    uint32_t inner;   /* the same, in a job or park inside it that a worker has brought online */
+    bool lasts;
+    bool was_parked;
+};
+
 /* A thread of the system.  Where the plan's threads take turns, all of them are one. */
 struct seat {
     bool has_begun; /* before, the table is filled by a thread that is none of the plan's */
@@ -84,7 +95,9 @@ struct seat {
     uint32_t job_count;
     struct job jobs[MOST_JOBS]; /* in order of their beginning */
     uint32_t workers;           /* that it has open, in both tables */
+    struct lift lift;           /* the latest */
     haft_worker *other_worker;  /* its worker in the other table; NULL: none */
+    uint32_t other_lift;        /* that it was opened in */
     uint32_t reclaims;          /* on_reclaim it is in */
     uint32_t held_count;
     struct held held[MOST_HELD];
@@ -96,6 +109,8 @@ struct thread {
     struct seat *seat;
     haft_worker *worker;
     bool is_implicit;            /* the worker */
+    uint32_t lift;               /* that the worker was opened in; 0: none */
+    uint64_t opened_in;          /* the callback, as `callbacks` counts; 0: none */
     uint64_t callbacks;          /* that it was in */
     _Atomic(uint64_t) under_way; /* its call, and 32 bits below the slot; slot 0: none */
 };
@@ -124,6 +139,7 @@ struct recording {
 struct set {
     _Atomic(uint32_t) state; /* whose it is, and whether the thread has taken it; 0: none */
     haft_commands *commands;
+    uint32_t lift; /* that its worker was opened in */
     struct recording recordings[MOST_RECORDERS];
     haft_recorder *last; /* its call comes after all others; NULL: not open yet */
     bool is_last_recorded;
@@ -192,6 +208,7 @@ struct play {
     bool has_guest;         /* one that is about to leave, or leaves at this moment */
     bool is_shared_again;
     uint32_t crowd_count;
+    uint32_t crowd_lifts[MOST_CROWD];
     haft_worker *crowd[MOST_CROWD]; /* open workers that no call goes through */
     bool memory_is_refused;         /* by the system and the allocator */
     bool has_forked;                /* it has had a child */

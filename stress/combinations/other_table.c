@@ -78,7 +78,7 @@ static haft_worker *worker_for(const struct thread *thread)
 
     if (play.plan->options.other_table == 2 && seat->other_worker == NULL && !in_callback(thread) &&
         is_done(haft_worker_open(play.other.table, &seat->other_worker), "haft_worker_open")) {
-        note_worker_opened(seat);
+        seat->other_lift = note_worker_opened(seat);
     }
     return seat->other_worker;
 }
@@ -86,10 +86,10 @@ static haft_worker *worker_for(const struct thread *thread)
 void end_other_worker(struct seat *seat)
 {
     if (seat->other_worker != NULL) {
-        note_worker_closing(seat);
+        note_worker_closing(seat, seat->other_lift);
         expect(haft_worker_close(seat->other_worker), HAFT_OK, "haft_worker_close");
         seat->other_worker = NULL;
-        note_worker_closed(seat);
+        note_worker_closed(seat, seat->other_lift);
     }
 }
 

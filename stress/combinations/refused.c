@@ -92,6 +92,10 @@ void step_refused(struct thread *thread, haft_worker *worker, const struct step 
         (step->call == CALL_APPLY && !(has_taken = take_set(thread)) && !applies_set(thread))) {
         return;
     }
+    if (step->call == CALL_WORKER_CLOSE && thread->opened_in == thread->callbacks) {
+        end_worker(thread); /* that it was opened in */
+        return;
+    }
     const struct call_under_way outer = begin_call(step->call, HAFT_NIL);
 
     expect(ask(thread, worker, step->call), HAFT_IN_CALLBACK, "a call in a callback");

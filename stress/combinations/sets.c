@@ -150,7 +150,7 @@ void step_commands_open(struct thread *thread, haft_worker *worker, const struct
 
     end_call(outer);
     if (is_done(status, "haft_commands_open")) {
-        note_worker_opened(thread->seat);
+        set->lift = note_worker_opened(thread->seat);
         give_set_back(thread);
     } else {
         set->commands = NULL;
@@ -645,11 +645,11 @@ static void close_set(struct thread *thread)
         }
     }
     shim_each_unused(set->commands, model_given_up);
-    note_worker_closing(thread->seat);
+    note_worker_closing(thread->seat, set->lift);
     const struct call_under_way outer = begin_call(CALL_COMMANDS_CLOSE, HAFT_NIL);
 
     haft_commands_close(set->commands);
-    note_worker_closed(thread->seat);
+    note_worker_closed(thread->seat, set->lift);
     end_call(outer);
     set->commands = NULL;
     free_all();

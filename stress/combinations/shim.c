@@ -1,5 +1,6 @@
-/* White-box: the reservations of a command set. */
+/* White-box: the reservations of a command set, and the budget. */
 #include "stress/combinations/shim.h"
+#include "concurrent/table/budget.h"
 #include "kit/shared/commands/state.h"
 
 uint64_t shim_reserved(const haft_commands *commands)
@@ -23,4 +24,9 @@ uint64_t shim_each_unused(const haft_commands *commands, void (*call)(haft_id id
         call(commands->reserved[commands->reserved_from + i]);
     }
     return unused;
+}
+
+void shim_draw_budget(haft_worker *worker)
+{
+    budget_draw(worker);
 }

@@ -36,6 +36,9 @@ static inline bool shim_budget_is_spent(const haft_table *table)
            atomic_load_explicit(&table->budget, memory_order_relaxed) < 2;
 }
 
+/* As if the worker had used its table. */
+void shim_draw_budget(haft_worker *worker);
+
 /* Slots beyond what is in use that open workers may hold back, at most. */
 static inline uint64_t shim_held_back(const haft_table *table)
 {

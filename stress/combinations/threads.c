@@ -105,6 +105,9 @@ void go_online(struct thread *thread)
 {
     if (goes_offline(thread->seat)) {
         haft_thread_online(play.domain);
+        if (thread->seat->level == 1 && !thread->seat->lift.was_parked) {
+            thread->seat->lift.lasts = false; /* it takes back what came before the lift */
+        }
         thread->seat->level = seat_is_parked(thread->seat) ? 0 : 1;
     }
 }

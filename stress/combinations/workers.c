@@ -16,30 +16,56 @@ bool is_done(haft_status status, const char *call)
     return status == HAFT_OK;
 }
 
-void note_worker_opened(struct seat *seat)
+uint32_t note_worker_opened(struct seat *seat)
 {
-    if (seat->workers++ == 0 && is_clock(PLAN_WORKERS) && !seat_is_parked(seat) &&
-        seat->level == 0) {
+    struct lift *lift = &seat->lift;
+    const bool is_inside = lift->lasts && known_jobs(seat) > lift->jobs;
+
+    if (seat->workers++ == 0 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0) {
+        seat->level = 1;
+        return 0;
+    }
+    if (seat->level == 0 && (is_clock(PLAN_WORKERS) || (is_qsbr() && seat->is_registered))) {
+        const bool was_parked = seat_is_parked(seat);
+
+        if (!is_inside) {
+            *lift = (struct lift){lift->number + 1, 0, known_jobs(seat), 0, true, was_parked};
+        } else {
+            lift->inner = known_jobs(seat);
+        }
         seat->level = 1;
     }
+    lift->workers += lift->lasts;
+    return lift->lasts ? lift->number : 0;
 }
 
-void note_worker_closing(struct seat *seat)
+static bool is_of_lift(const struct seat *seat, uint32_t lift)
 {
-    if (seat->workers == 1 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0) {
+    return seat->lift.lasts && seat->lift.number == lift;
+}
+
+void note_worker_closing(struct seat *seat, uint32_t lift)
+{
+    const bool is_last = seat->workers == 1 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0;
+    const bool falls = is_of_lift(seat, lift) && seat->lift.workers == 1 &&
+                       known_jobs(seat) == seat->lift.jobs;
+
+    if (is_last || falls) {
         release_held(seat);
     }
 }
 
-void note_worker_closed(struct seat *seat)
+void note_worker_closed(struct seat *seat, uint32_t lift)
 {
     seat->workers--;
+    seat->lift.workers -= is_of_lift(seat, lift);
     settle_level(seat);
 }
 
 void forget_workers(struct seat *seat)
 {
     seat->workers = seat->other_worker != NULL;
+    seat->lift.workers = seat->workers != 0 && is_of_lift(seat, seat->other_lift);
     settle_level(seat);
 }
 
@@ -53,7 +79,8 @@ void begin_worker(struct thread *thread)
         end_call(outer);
         thread->is_implicit = false;
         if (is_done(status, "haft_worker_open")) {
-            note_worker_opened(thread->seat);
+            thread->lift = note_worker_opened(thread->seat);
+            thread->opened_in = in_callback(thread) ? thread->callbacks : 0;
         } else {
             thread->worker = NULL;
         }
@@ -83,9 +110,9 @@ void end_worker(struct thread *thread)
     }
     const struct call_under_way outer = begin_call(CALL_WORKER_CLOSE, HAFT_NIL);
 
-    note_worker_closing(thread->seat);
+    note_worker_closing(thread->seat, thread->lift);
     expect(haft_worker_close(thread->worker), HAFT_OK, "haft_worker_close");
-    note_worker_closed(thread->seat);
+    note_worker_closed(thread->seat, thread->lift);
     end_call(outer);
     forget_worker(thread);
 }
@@ -111,8 +138,9 @@ void step_worker_current(struct thread *thread, haft_worker *worker, const struc
             is_first = is_first && (other == thread || other->worker != thread->worker);
         }
         thread->is_implicit = true;
+        thread->opened_in = is_first && in_callback(thread) ? thread->callbacks : 0;
         if (is_first) {
-            note_worker_opened(thread->seat);
+            thread->lift = note_worker_opened(thread->seat);
         }
     }
 }

@@ -11,9 +11,10 @@ void begin_worker(struct thread *thread);
 void end_worker(struct thread *thread);
 
 /* A worker of the seat has been opened; is about to be closed, and has been; all have ended. */
-void note_worker_opened(struct seat *seat);
-void note_worker_closing(struct seat *seat);
-void note_worker_closed(struct seat *seat);
+/* opened: the number of the lift that the worker is of, for the other two. */
+uint32_t note_worker_opened(struct seat *seat);
+void note_worker_closing(struct seat *seat, uint32_t lift);
+void note_worker_closed(struct seat *seat, uint32_t lift);
 void forget_workers(struct seat *seat);
 
 #endif /* HAFT_COMBINATIONS_WORKERS_H */

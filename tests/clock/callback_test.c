@@ -269,3 +269,52 @@ Test(callback, finds_the_slots_that_were_taken_back_before_its_own)
     expect_status(chain.status, HAFT_OK);
     close_shared(&shared);
 }
+
+/* --- a worker that the callback opens --- */
+
+static void use_workers_of_its_own(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)arg;
+    if (reach.calls == 2) {
+        return; /* for what the calls before have freed */
+    }
+    haft_worker *own = open_worker(haft_worker_table(worker));
+    haft_worker *others = open_worker(reach.other);
+    const haft_id inserted = insert(others);
+
+    expect_status(haft_free(own, insert(own)), HAFT_OK);
+    expect_status(haft_free(others, inserted), HAFT_OK);
+    expect_refused(haft_worker_flush(own));
+    expect_refused(haft_worker_close(worker));
+    expect_status(haft_worker_close(own), HAFT_OK);
+    expect_status(haft_worker_close(others), HAFT_OK);
+    reach.calls++;
+    if (reach.others == NULL) {
+        reach.others = open_worker(reach.other); /* another callback may not close it */
+    } else {
+        expect_refused(haft_worker_close(reach.others));
+    }
+}
+
+TEST_ON_EACH_CLOCK(callback, may_close_the_workers_that_it_has_opened)
+{
+    const haft_table_options options = {
+        .capacity = 64, .object_size = 8, .on_reclaim = use_workers_of_its_own};
+    const haft_table_options plain = {.capacity = 64, .object_size = 8};
+    struct shared shared = open_shared(*setting, &options);
+
+    assert_status(haft_table_open(shared.domain, &plain, &reach.other), HAFT_OK);
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
+        while (reach.calls <= i) {
+            assert_status(haft_worker_flush(shared.worker), HAFT_OK);
+            assert_status(haft_domain_wait(shared.domain), HAFT_OK);
+            assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
+        }
+    }
+    expect_status(haft_worker_close(reach.others), HAFT_OK);
+    expect_status(haft_table_close(reach.other), HAFT_OK);
+    close_shared(&shared);
+}

@@ -442,17 +442,152 @@ Test(jobs, a_worker_that_opens_again_in_one_announces_nothing)
     close_shared(&shared);
 }
 
-Test(jobs, a_first_worker_opened_while_parked_stays_offline)
+/* --- a worker that is opened on a thread that is away --- */
+
+/* Grace periods wait for the thread while the worker is open, and no longer. */
+static void expect_section_of_a_worker(struct shared *shared)
 {
-    struct shared shared = open_without_worker();
-    const haft_job_state job = haft_job_begin(shared.domain);
+    haft_worker *transient = open_worker(shared->table);
+
+    EXPECT_HELD(shared);
+    const haft_job_state job = haft_job_begin(shared->domain);
+
+    EXPECT_HELD(shared);
+    haft_job_end(shared->domain, job);
+    EXPECT_HELD(shared);
+    expect_status(haft_worker_close(transient), HAFT_OK);
+    EXPECT_FREE(shared);
+}
+
+static const struct setting with_online[] = {{ANNOUNCED, HAFT_CLOCK_WORKERS},
+                                             {QSBR, HAFT_CLOCK_CALLER},
+                                             {QSBR, HAFT_CLOCK_THREAD}};
+
+static void open_while_parked(const struct setting *setting)
+{
+    struct shared shared = open_shared(*setting, &options);
     const haft_job_state parked = haft_thread_park(shared.domain);
 
-    shared.worker = open_worker(shared.table);
+    expect_section_of_a_worker(&shared);
+    const haft_job_state job = haft_job_begin(shared.domain);
+    const haft_job_state again = haft_thread_park(shared.domain);
+
+    expect_section_of_a_worker(&shared);
+    haft_thread_unpark(shared.domain, again);
+    EXPECT_HELD(&shared);
+    haft_job_end(shared.domain, job);
     EXPECT_FREE(&shared);
     haft_thread_unpark(shared.domain, parked);
     EXPECT_HELD(&shared);
+    close_shared(&shared);
+}
+
+Test(jobs, a_worker_opened_while_parked_is_a_section_until_it_is_closed)
+{
+    for (int i = 0; i < 3; i++) {
+        open_while_parked(&with_online[i]);
+    }
+}
+
+static void open_while_offline(const struct setting *setting)
+{
+    struct shared shared = open_shared(*setting, &options);
+
+    haft_thread_offline(shared.domain);
+    expect_section_of_a_worker(&shared);
+    haft_thread_online(shared.domain);
+    expect_status(haft_worker_close(open_worker(shared.table)), HAFT_OK);
+    EXPECT_HELD(&shared);
+    close_shared(&shared);
+}
+
+Test(jobs, a_worker_opened_while_offline_is_a_section_until_it_is_closed)
+{
+    for (int i = 0; i < 3; i++) {
+        open_while_offline(&with_online[i]);
+    }
+}
+
+Test(jobs, workers_opened_while_parked_may_close_in_any_order)
+{
+    struct shared shared = open_shared(workers, &options);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+    haft_worker *first = open_worker(shared.table);
+    haft_worker *second = open_worker(shared.table);
+
+    expect_status(haft_worker_close(shared.worker), HAFT_OK); /* from before the park */
+    expect_status(haft_worker_close(first), HAFT_OK);
+    EXPECT_HELD(&shared);
+    shared.worker = open_worker(shared.table);
+    expect_status(haft_worker_close(second), HAFT_OK);
+    EXPECT_HELD(&shared);
+    expect_status(haft_worker_close(shared.worker), HAFT_OK);
+    EXPECT_FREE(&shared);
+    haft_thread_unpark(shared.domain, parked);
+    shared.worker = open_worker(shared.table);
+    close_shared(&shared);
+}
+
+/* The park ends first: then the worker has no more to take back. */
+Test(jobs, a_worker_opened_while_parked_may_outlast_the_park)
+{
+    struct shared shared = open_shared(workers, &options);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+    haft_worker *other = open_worker(shared.table);
+
+    haft_thread_unpark(shared.domain, parked);
+    EXPECT_HELD(&shared);
+    expect_status(haft_worker_close(other), HAFT_OK);
+    EXPECT_HELD(&shared);
+    close_shared(&shared);
+}
+
+/* Its park is taken back when the worker is closed: then the thread is away as before. */
+Test(jobs, a_worker_opened_while_parked_may_close_in_a_park_of_its_own)
+{
+    struct shared shared = open_shared(workers, &options);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+    haft_worker *other = open_worker(shared.table);
+    const haft_job_state inner = haft_thread_park(shared.domain);
+
+    EXPECT_FREE(&shared);
+    expect_status(haft_worker_close(other), HAFT_OK);
+    haft_thread_unpark(shared.domain, inner);
+    EXPECT_FREE(&shared);
+    haft_thread_unpark(shared.domain, parked);
+    EXPECT_HELD(&shared);
+    close_shared(&shared);
+}
+
+Test(jobs, a_worker_opened_while_parked_may_close_in_a_job_begun_since)
+{
+    struct shared shared = open_shared(workers, &options);
+    const haft_job_state parked = haft_thread_park(shared.domain);
+    haft_worker *other = open_worker(shared.table);
+
+    haft_thread_offline(shared.domain);
+    const haft_job_state job = haft_job_begin(shared.domain);
+
+    expect_status(haft_worker_close(other), HAFT_OK);
+    EXPECT_HELD(&shared);
     haft_job_end(shared.domain, job);
+    EXPECT_FREE(&shared);
+    haft_thread_online(shared.domain);
+    EXPECT_FREE(&shared);
+    haft_thread_unpark(shared.domain, parked);
+    close_shared(&shared);
+}
+
+Test(jobs, online_while_a_worker_is_open_outlasts_the_worker)
+{
+    struct shared shared = open_shared(workers, &options);
+    haft_worker *other;
+
+    haft_thread_offline(shared.domain);
+    other = open_worker(shared.table);
+    haft_thread_online(shared.domain);
+    expect_status(haft_worker_close(other), HAFT_OK);
+    EXPECT_HELD(&shared);
     close_shared(&shared);
 }
 

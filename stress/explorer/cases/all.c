@@ -20,8 +20,8 @@ extern const struct explored_case offline_case, unpinned_case, last_pin_case;
 extern const struct explored_case done_rises_case, linear_case;
 /* jobs inside jobs */
 extern const struct explored_case job_inner_case, job_inner_qsbr_case, job_inner_memb_case,
-    job_inner_late_case, job_back_case, job_park_case, job_park_qsbr_case, job_park_memb_case,
-    job_flavour_case;
+    job_inner_late_case, job_back_case, job_lift_case, job_park_case, job_park_qsbr_case,
+    job_park_memb_case, job_flavour_case;
 /* white-box */
 extern const struct explored_case stall_case;
 extern const struct explored_case depot_case, ring_case, full_ring_case, pool_case, block_case,
@@ -117,6 +117,7 @@ const struct explored_case *const all_cases[] = {
     &job_inner_memb_case,
     &job_inner_late_case,
     &job_back_case,
+    &job_lift_case,
     &job_park_case,
     &job_park_qsbr_case,
     &job_park_memb_case,

@@ -175,6 +175,38 @@ const struct explored_case job_back_case = {
     .tear_down = close_table,
 };
 
+/* --- job_lift: a worker that is opened on a thread that is parked --- */
+
+static void job_lift_body(uint32_t thread)
+{
+    if (thread != 0) {
+        free_and_reuse();
+        return;
+    }
+    haft_worker *own = open_worker();
+    const haft_job_state parked = haft_thread_park(fixture.domain);
+    haft_worker *transient = open_worker();
+
+    race_begin();
+    const struct object *object = haft_resolve(fixture.view, id);
+
+    require_kept(object);
+    require_kept(object);
+    race_end();
+    close_worker(transient);
+    haft_thread_unpark(fixture.domain, parked);
+    close_worker(own);
+}
+
+const struct explored_case job_lift_case = {
+    .name = "job_lift",
+    .invariant = "what a parked thread resolves while it has a worker open stays until the close",
+    .threads = 2,
+    .set_up = set_up_workers,
+    .body = job_lift_body,
+    .tear_down = close_table,
+};
+
 /* --- job_park: a parked job is waited for by none; jobs that begin meanwhile are outermost --- */
 
 static void await_turn(uint64_t turn)
