@@ -2,11 +2,13 @@
  * measure of a wait, when another thread has it. */
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
+#include "concurrent/clock/thread.h"
 #include "tests/support.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 TestSuite(stall, .timeout = SUITE_SECONDS);
@@ -622,4 +624,25 @@ Test(stall, of_a_wait_that_began_while_another_thread_had_the_measure_is_reporte
     reader_leave(&reader);
     pthread_join(waiting, NULL);
     close_shared(&shared);
+}
+
+/* --- which thread is blamed, in the child of a fork --- */
+
+static bool number_is_right(void)
+{
+    return thread_system_number() == (uint64_t)syscall(SYS_gettid);
+}
+
+Test(stall, names_the_thread_of_a_forks_child_by_its_own_number)
+{
+    int status;
+
+    cr_expect(number_is_right());
+    const pid_t child = fork();
+
+    if (child == 0) {
+        _exit(number_is_right() ? 0 : 1);
+    }
+    must(child > 0 && waitpid(child, &status, 0) == child);
+    cr_expect(zero(int, status));
 }
