@@ -8930,6 +8930,9 @@ HAFT_INTERNAL struct haft__batch *haft__ring_take(struct haft__ring *ring, const
 
 HAFT_INTERNAL bool haft__callback_is_running(void);
 
+/* The number of the calling thread's callback: no other one of the thread has it; 0: none runs. */
+HAFT_INTERNAL uint64_t haft__callback_number(void);
+
 /* Frees without a worker: those inside callbacks are counted, for the thread. */
 HAFT_INTERNAL void haft__callback_note_free(void);
 HAFT_INTERNAL uint64_t haft__callback_frees(void);
@@ -8942,17 +8945,23 @@ HAFT_INTERNAL void haft__callback_end(void);
 
 /* Whether a callback runs: a mark of the thread. */
 
-static haft__THREAD_LOCAL bool haft__is_running;
-static haft__THREAD_LOCAL uint64_t haft__frees;
+static haft__THREAD_LOCAL uint64_t haft__callbacks_begun;  /* callbacks of the thread, ever */
+static haft__THREAD_LOCAL uint64_t haft__callback_running; /* the number of the one that runs; 0: none */
+static haft__THREAD_LOCAL uint64_t haft__frees;            /* without a worker, in callbacks */
 
 HAFT_INTERNAL bool haft__callback_is_running(void)
 {
-    return haft__is_running;
+    return haft__callback_running != 0;
+}
+
+HAFT_INTERNAL uint64_t haft__callback_number(void)
+{
+    return haft__callback_running;
 }
 
 HAFT_INTERNAL void haft__callback_note_free(void)
 {
-    haft__frees += haft__is_running;
+    haft__frees += haft__callback_running != 0;
 }
 
 HAFT_INTERNAL uint64_t haft__callback_frees(void)
@@ -8962,14 +8971,14 @@ HAFT_INTERNAL uint64_t haft__callback_frees(void)
 
 HAFT_INTERNAL void haft__callback_begin(void)
 {
-    assert(!haft__is_running);
-    haft__is_running = true;
+    assert(haft__callback_running == 0);
+    haft__callback_running = ++haft__callbacks_begun;
 }
 
 HAFT_INTERNAL void haft__callback_end(void)
 {
-    assert(haft__is_running);
-    haft__is_running = false;
+    assert(haft__callback_running != 0);
+    haft__callback_running = 0;
 }
 
 /*
@@ -9011,10 +9020,12 @@ struct haft__clock {
 
     /*
      * The calling thread opens, or closes, a worker.  join: HAFT_OK, with what quiescent() is to
-     * be given; or HAFT_NO_MEMORY.  All three or none.
+     * be given, and the lift that leave() is to be given (jobs.h; 0: none); or HAFT_NO_MEMORY.
+     * Both or none.
      */
-    haft_status (*join)(haft_domain *domain, haft_worker *worker, struct haft__member **member);
-    void (*leave)(haft_worker *worker, struct haft__member *member);
+    haft_status (*join)(haft_domain *domain, haft_worker *worker, struct haft__member **member,
+                        uint32_t *lift);
+    void (*leave)(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift);
 
     /* Whether the calling thread may close a worker with that member. */
     bool (*may_leave)(const struct haft__member *member);
@@ -9067,6 +9078,12 @@ HAFT_INTERNAL bool haft__foreign_clock_pause(haft_domain *domain);
 HAFT_INTERNAL void haft__foreign_clock_resume(haft_domain *domain, bool held);
 HAFT_INTERNAL haft_status haft__foreign_clock_wait_for(haft_domain *domain, uint64_t ticket);
 HAFT_INTERNAL
+haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
+                               uint32_t *lift);
+HAFT_INTERNAL
+void haft__foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member,
+                         uint32_t lift);
+HAFT_INTERNAL
 void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog);
 HAFT_INTERNAL void haft__foreign_clock_offline(haft_domain *domain);
 HAFT_INTERNAL void haft__foreign_clock_online(haft_domain *domain);
@@ -9087,6 +9104,8 @@ HAFT_INTERNAL const struct haft__clock haft__caller_clock = {
     .start = haft__foreign_clock_start,
     .stop = haft__foreign_clock_stop,
     .wait_for = haft__foreign_clock_wait_for,
+    .join = haft__foreign_clock_join,
+    .leave = haft__foreign_clock_leave,
     .quiescent = haft__foreign_clock_quiescent,
     .offline = haft__foreign_clock_offline,
     .online = haft__foreign_clock_online,
@@ -9234,28 +9253,6 @@ HAFT_INTERNAL bool haft__measure_begin(struct haft__measure *haft__measure, uint
 HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__measure, uint64_t *since);
 
 /*
- * concurrent/clock/stall.h - grace periods that last too long, and their report.
- */
-
-/*
- * Whether a grace period is under way: a thread drives it, or some workers have not announced
- * themselves yet.  Wait-free; a hint.
- */
-HAFT_INTERNAL bool haft__domain_is_driven(const haft_domain *domain);
-
-/*
- * How long the grace period that is under way has been waited for, and the ticket that waits; 0:
- * none is.  Lock-free.
- */
-HAFT_INTERNAL uint64_t haft__domain_waited_ns(haft_domain *domain, uint64_t *ticket);
-
-/*
- * Report a grace period that has been under way too long, once: by on_stall, or in a line to
- * stderr.  Lock-free apart from these.
- */
-HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain);
-
-/*
  * concurrent/clock/state.h - the structs of the domain.
  */
 
@@ -9263,8 +9260,17 @@ HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain);
 struct haft__standing {
     int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
     uint32_t open; /* jobs begun and not ended, and parks not taken back */
+
+    /* The latest lift: a worker opened on a thread that was parked or offline, and brought it
+     * online.  The last worker of the lift that closes takes that back. */
+    uint32_t lift;           /* its number */
+    uint32_t lift_workers;   /* open workers that were opened in it */
+    uint32_t lift_open : 30; /* `open` when it began: it ends when fewer are */
+    uint32_t is_lifted : 1;  /* it lasts */
+    uint32_t was_parked : 1; /* before it; else offline */
 };
-#define haft__PARKED (-1) /* offline too, and only a job or the end of the park brings it online */
+#define haft__LIFT_OPEN_MOST ((UINT32_C(1) << 30) - 1)
+#define haft__PARKED (-1) /* offline too; only a job, a worker or the end of the park brings it online */
 
 /* Of the clocks that wait for a foreign one. */
 struct haft__foreign_driver {
@@ -9305,6 +9311,63 @@ struct haft_domain {
 
     haft_allocator heap; /* of the domain and its members */
 };
+
+/*
+ * concurrent/clock/jobs.h - jobs that wait for jobs: the standings of threads with a clock.  See
+ * haft/domain.h.
+ *
+ * The workers clock keeps a standing in each member of a domain; foreign clocks have one for each
+ * thread and ctx, since a thread is online, or in a section, for all domains with the same one.
+ */
+
+/* Whether a job of the calling thread has begun and not ended, or is parked. */
+HAFT_INTERNAL bool haft__domain_has_open_jobs(haft_domain *domain);
+
+/* Whether the calling thread is in an inner job: it may announce nothing and wait for nothing. */
+HAFT_INTERNAL bool haft__domain_in_inner_job(haft_domain *domain);
+
+/*
+ * The library could not remember that a job of the calling thread began, for want of memory: until
+ * that ends, the thread opens no first worker.
+ */
+HAFT_INTERNAL bool haft__job_is_forgotten(void);
+
+/*
+ * The thread with that standing opens a worker: away, it comes online; inside a lift until the job
+ * or park ends in which it was away.  Returns the number of the worker's lift; 0: none.
+ */
+HAFT_INTERNAL uint32_t haft__lift_join(struct haft__standing *haft__standing);
+
+/* It closes a worker of that lift; with the last one the level is again as before the lift. */
+HAFT_INTERNAL void haft__lift_leave(struct haft__standing *haft__standing, uint32_t lift);
+
+/* The level has changed otherwise: the lift may have ended. */
+HAFT_INTERNAL void haft__lift_review(struct haft__standing *haft__standing);
+
+/* haft_thread_online() on a thread that is online: it was offline before the lift, and stays. */
+HAFT_INTERNAL void haft__lift_keep(struct haft__standing *haft__standing);
+
+/*
+ * concurrent/clock/stall.h - grace periods that last too long, and their report.
+ */
+
+/*
+ * Whether a grace period is under way: a thread drives it, or some workers have not announced
+ * themselves yet.  Wait-free; a hint.
+ */
+HAFT_INTERNAL bool haft__domain_is_driven(const haft_domain *domain);
+
+/*
+ * How long the grace period that is under way has been waited for, and the ticket that waits; 0:
+ * none is.  Lock-free.
+ */
+HAFT_INTERNAL uint64_t haft__domain_waited_ns(haft_domain *domain, uint64_t *ticket);
+
+/*
+ * Report a grace period that has been under way too long, once: by on_stall, or in a line to
+ * stderr.  Lock-free apart from these.
+ */
+HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain);
 
 /*
  * concurrent/clock/tickets.h - the ticket clock.
@@ -9358,6 +9421,11 @@ static haft__THREAD_LOCAL struct {
     struct haft__standing standing;
 } haft__standings[haft__MOST_CLOCKS];
 
+static bool haft__is_in_use(const struct haft__standing *haft__standing)
+{
+    return haft__standing->open != 0 || haft__standing->is_lifted;
+}
+
 /* The calling thread's; NULL if it has jobs in MOST_CLOCKS others. */
 static struct haft__standing *haft__find_standing(const void *ctx)
 {
@@ -9367,13 +9435,13 @@ static struct haft__standing *haft__find_standing(const void *ctx)
         if (haft__standings[i].ctx == ctx) {
             return &haft__standings[i].standing;
         }
-        unused = haft__standings[i].standing.open == 0 ? i : unused;
+        unused = haft__is_in_use(&haft__standings[i].standing) ? unused : i;
     }
     if (unused == haft__MOST_CLOCKS) {
         return NULL;
     }
     haft__standings[unused].ctx = ctx;
-    haft__standings[unused].standing = (struct haft__standing){0, 0};
+    haft__standings[unused].standing = (struct haft__standing){.level = 0};
     return &haft__standings[unused].standing;
 }
 
@@ -9553,6 +9621,49 @@ HAFT_INTERNAL haft_status haft__foreign_clock_wait_for(haft_domain *domain, uint
     return HAFT_OK;
 }
 
+/* Whether the calling thread may come online, and is not: else a worker leaves it as it is. */
+static bool haft__may_lift(const haft_foreign_clock *foreign)
+{
+    return haft__foreign_has_online(foreign) && foreign->is_registered != NULL &&
+           haft__foreign_thread_is_registered(foreign) && !haft__foreign_is_inside(foreign);
+}
+
+HAFT_INTERNAL
+haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
+                               uint32_t *lift)
+{
+    const bool comes_online = haft__may_lift(&domain->foreign);
+    struct haft__standing *haft__standing = haft__foreign_has_online(&domain->foreign)
+                                    ? haft__foreign_clock_standing(domain, comes_online)
+                                    : NULL;
+
+    (void)worker;
+    (void)member;
+    if (comes_online || (haft__standing != NULL && haft__standing->is_lifted)) {
+        const int32_t before = haft__standing->level;
+
+        *lift = haft__lift_join(haft__standing);
+        haft__foreign_clock_settle(domain, haft__standing, before);
+    }
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL
+void haft__foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member,
+                         uint32_t lift)
+{
+    struct haft__standing *haft__standing = lift != 0 ? haft__foreign_clock_standing(domain, false) : NULL;
+
+    (void)worker;
+    (void)member;
+    if (haft__standing != NULL) {
+        const int32_t before = haft__standing->level;
+
+        haft__lift_leave(haft__standing, lift);
+        haft__foreign_clock_settle(domain, haft__standing, before);
+    }
+}
+
 HAFT_INTERNAL
 void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog)
 {
@@ -9572,6 +9683,11 @@ HAFT_INTERNAL void haft__foreign_clock_offline(haft_domain *domain)
 /* A thread that is parked stays so. */
 HAFT_INTERNAL void haft__foreign_clock_online(haft_domain *domain)
 {
+    struct haft__standing *haft__standing = haft__foreign_clock_standing(domain, false);
+
+    if (haft__standing != NULL) {
+        haft__lift_keep(haft__standing);
+    }
     if (haft__level_in(domain) != haft__PARKED) {
         haft__foreign_go_online(&domain->foreign);
     }
@@ -9607,8 +9723,10 @@ HAFT_INTERNAL void haft__domain_handed(haft_domain *domain);
  * struct clock.
  */
 HAFT_INTERNAL
-haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct haft__member **member);
-HAFT_INTERNAL void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member);
+haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
+                        uint32_t *lift);
+HAFT_INTERNAL
+void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift);
 HAFT_INTERNAL bool haft__domain_may_leave(const haft_domain *domain, const struct haft__member *member);
 
 /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
@@ -9797,6 +9915,8 @@ HAFT_INTERNAL const struct haft__clock haft__thread_clock = {
     .handed = haft__hurry,
     .hurry = haft__hurry,
     .wait_for = haft__foreign_clock_wait_for,
+    .join = haft__foreign_clock_join,
+    .leave = haft__foreign_clock_leave,
     .quiescent = haft__foreign_clock_quiescent,
     .offline = haft__foreign_clock_offline,
     .online = haft__foreign_clock_online,
@@ -9805,26 +9925,6 @@ HAFT_INTERNAL const struct haft__clock haft__thread_clock = {
     .in_section = haft__foreign_clock_in_section,
     .advise = haft__foreign_clock_advise,
 };
-
-/*
- * concurrent/clock/jobs.h - jobs that wait for jobs: the standings of threads with a clock.  See
- * haft/domain.h.
- *
- * The workers clock keeps a standing in each member of a domain; foreign clocks have one for each
- * thread and ctx, since a thread is online, or in a section, for all domains with the same one.
- */
-
-/* Whether a job of the calling thread has begun and not ended, or is parked. */
-HAFT_INTERNAL bool haft__domain_has_open_jobs(haft_domain *domain);
-
-/* Whether the calling thread is in an inner job: it may announce nothing and wait for nothing. */
-HAFT_INTERNAL bool haft__domain_in_inner_job(haft_domain *domain);
-
-/*
- * The library could not remember that a job of the calling thread began, for want of memory: until
- * that ends, the thread opens no first worker.
- */
-HAFT_INTERNAL bool haft__job_is_forgotten(void);
 
 /*
  * concurrent/clock/thread.h - numbers of threads.
@@ -9887,9 +9987,9 @@ struct haft__member {
     haft__atomic_u64 thread;    /* thread_number() of its thread; 0: no thread's */
     haft__atomic_u64 worker;    /* address of one of its workers; 0: not known */
     haft__atomic_u64 number;    /* the system's for the thread */
-    uint64_t workers;     /* open, of its thread */
+    struct haft__member *next;  /* constant */
     struct haft__standing standing;
-    struct haft__member *next; /* constant */
+    uint32_t workers; /* open, of its thread */
 };
 
 _Static_assert(sizeof(struct haft__member) <= haft__CACHE_LINE, "members share no cache line");
@@ -10088,17 +10188,16 @@ static void haft__release_if_unused(struct haft__member *member)
 {
     if (member->workers == 0 && member->standing.open == 0) {
         member->standing.level = 0;
+        member->standing.is_lifted = false;
         haft__go_away(member);
         /* Weakened, the next thread could find the member in the state before. */
         haft__store_release(ADOPT, &member->thread, 0);
     }
 }
 
-/*
- * A job that has begun goes on as it was, and a thread that is parked stays so.  Else the thread is
- * online: what it was offline from ended with its last worker.
- */
-static haft_status haft__join(haft_domain *domain, haft_worker *worker, struct haft__member **member)
+/* A job that has begun goes on as it was.  Else the thread is online while the worker is open. */
+static haft_status haft__join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
+                        uint32_t *lift)
 {
     struct haft__member *haft__own = haft__need_member(domain);
 
@@ -10109,14 +10208,18 @@ static haft_status haft__join(haft_domain *domain, haft_worker *worker, struct h
         haft__release_if_unused(haft__own);
         return HAFT_NO_MEMORY;
     }
+    const bool is_idle = haft__own->workers == 0 && haft__own->standing.open == 0;
+
     if (haft__own->workers++ == 0) {
         haft__store_relaxed(HINT, &haft__own->number, haft__thread_system_number());
-        if (haft__own->standing.level == 0) {
-            haft__own->standing.level = 1;
-        }
-        if (haft__own->standing.level > 0 && haft__is_away(haft__own)) {
-            haft__come_back(domain, haft__own);
-        }
+    }
+    if (is_idle) {
+        haft__own->standing.level = 1; /* until its last worker is closed */
+    } else {
+        *lift = haft__lift_join(&haft__own->standing);
+    }
+    if (haft__is_away(haft__own)) {
+        haft__come_back(domain, haft__own);
     }
     haft__store_relaxed(HINT, &haft__own->worker, (uint64_t)(uintptr_t)worker);
     *member = haft__own;
@@ -10130,16 +10233,22 @@ static bool haft__may_leave(const struct haft__member *member)
 }
 
 /* A job keeps the member: the objects that it has resolved stay until the job ends. */
-static void haft__leave(haft_worker *worker, struct haft__member *member)
+static void haft__leave(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift)
 {
+    (void)domain;
     if (haft__load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
         haft__store_relaxed(HINT, &member->worker, 0);
     }
-    if (!haft__may_leave(member)) {
+    if (haft__may_leave(member)) {
+        haft__lift_leave(&member->standing, lift);
+    } else {
         member->standing.open = 0; /* its thread has ended, and its jobs with it */
     }
     assert(member->workers != 0 && "a worker leaves the member that it joined");
     member->workers--;
+    if (member->standing.level <= 0 && !haft__is_away(member)) {
+        haft__go_away(member);
+    }
     haft__release_if_unused(member);
 }
 
@@ -10172,7 +10281,11 @@ static void haft__online(haft_domain *domain)
 {
     struct haft__member *haft__own = haft__own_member(domain);
 
-    if (haft__own != NULL && haft__own->standing.level == 0) {
+    if (haft__own == NULL) {
+        return;
+    }
+    haft__lift_keep(&haft__own->standing);
+    if (haft__own->standing.level == 0) {
         haft__own->standing.level = 1;
         if (haft__own->workers != 0) {
             haft__come_back(domain, haft__own);
@@ -10415,16 +10528,20 @@ HAFT_INTERNAL void haft__domain_hurry(haft_domain *domain)
 }
 
 HAFT_INTERNAL
-haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct haft__member **member)
+haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
+                        uint32_t *lift)
 {
     *member = NULL;
-    return domain->clock->join != NULL ? domain->clock->join(domain, worker, member) : HAFT_OK;
+    *lift = 0;
+    return domain->clock->join != NULL ? domain->clock->join(domain, worker, member, lift)
+                                       : HAFT_OK;
 }
 
-HAFT_INTERNAL void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member)
+HAFT_INTERNAL
+void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift)
 {
     if (domain->clock->leave != NULL) {
-        domain->clock->leave(worker, member);
+        domain->clock->leave(domain, worker, member, lift);
     }
 }
 
@@ -10542,11 +10659,71 @@ HAFT_INTERNAL bool haft__domain_in_inner_job(haft_domain *domain)
     return haft__standing != NULL && haft__standing->level > 1;
 }
 
+/* --- lifts --- */
+
+/* In a job or park inside the lift: there is one lift at a time. */
+static bool haft__is_inside_lift(const struct haft__standing *haft__standing)
+{
+    return haft__standing->is_lifted && haft__standing->open > haft__standing->lift_open;
+}
+
+HAFT_INTERNAL uint32_t haft__lift_join(struct haft__standing *haft__standing)
+{
+    if (haft__standing->level <= 0 && !haft__is_inside_lift(haft__standing)) {
+        haft__standing->was_parked = haft__standing->level == haft__PARKED;
+        haft__standing->is_lifted = true;
+        haft__standing->lift += haft__standing->lift == UINT32_MAX ? 2 : 1; /* never 0 */
+        haft__standing->lift_open = haft__standing->open & haft__LIFT_OPEN_MOST;
+        haft__standing->lift_workers = 0;
+    }
+    haft__standing->level = haft__standing->level <= 0 ? 1 : haft__standing->level;
+    haft__standing->lift_workers += haft__standing->is_lifted;
+    return haft__standing->is_lifted ? haft__standing->lift : 0;
+}
+
+/* Take it back, if its workers are closed; not in a job or a park that began since. */
+static void haft__end_if_over(struct haft__standing *haft__standing)
+{
+    if (haft__standing->is_lifted && haft__standing->lift_workers == 0 &&
+        haft__standing->open == haft__standing->lift_open) {
+        assert(haft__standing->level == 0 || haft__standing->level == 1);
+        haft__standing->is_lifted = false;
+        haft__standing->level = haft__standing->was_parked ? haft__PARKED : 0;
+    }
+}
+
+HAFT_INTERNAL void haft__lift_leave(struct haft__standing *haft__standing, uint32_t lift)
+{
+    if (haft__standing->is_lifted && haft__standing->lift == lift) {
+        assert(haft__standing->lift_workers != 0);
+        haft__standing->lift_workers--;
+        haft__end_if_over(haft__standing);
+    }
+}
+
+HAFT_INTERNAL void haft__lift_review(struct haft__standing *haft__standing)
+{
+    if (haft__standing->is_lifted && haft__standing->open < haft__standing->lift_open) {
+        haft__standing->is_lifted = false;
+    }
+    haft__end_if_over(haft__standing);
+}
+
+HAFT_INTERNAL void haft__lift_keep(struct haft__standing *haft__standing)
+{
+    if (haft__standing->level == 1 && !haft__standing->was_parked) {
+        haft__standing->is_lifted = false;
+    }
+}
+
+/* --- jobs and parks --- */
+
 static void haft__set_level(haft_domain *domain, struct haft__standing *haft__standing, int32_t level)
 {
     const int32_t before = haft__standing->level;
 
     haft__standing->level = level;
+    haft__lift_review(haft__standing);
     domain->clock->settle(domain, haft__standing, before);
 }
 
@@ -10652,7 +10829,7 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
     struct haft__standing *haft__standing = haft__kept(domain, state);
 
     if (haft__standing != NULL) {
-        assert(haft__standing->level <= 0 && "jobs begun since the park end before unpark");
+        assert(haft__standing->level <= 1 && "jobs begun since the park end before unpark");
         haft__standing->open = state.open;
         haft__set_level(domain, haft__standing, haft__level_of(state));
     }
@@ -11146,6 +11323,8 @@ struct haft_worker {
     struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    uint32_t lift;        /* of its thread's standing, that it is of: see jobs.h */
+    uint64_t callback;    /* that it was opened in; 0: none */
     bool is_to_draw;      /* open, and it has not drawn from the budget */
     bool is_movable;      /* the frame clock lets it go from thread to thread */
     uint64_t swept;       /* tickets done when it last found no due batch anywhere */
@@ -14863,10 +15042,11 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
-    if (haft__domain_join(domain, opened, &opened->member) != HAFT_OK) {
+    if (haft__domain_join(domain, opened, &opened->member, &opened->lift) != HAFT_OK) {
         haft__roster_leave(opened);
         return HAFT_NO_MEMORY;
     }
+    opened->callback = haft__callback_number();
     opened->openings++;
     opened->shortage_before = haft__load_relaxed(HINT, &table->shortage);
     opened->is_to_draw = true;
@@ -14919,17 +15099,20 @@ HAFT_INTERNAL void haft__worker_end(haft_worker *worker)
     haft_domain *domain = worker->table->domain;
 
     haft__budget_return(worker);
-    haft__domain_leave(domain, worker, worker->member);
+    haft__domain_leave(domain, worker, worker->member, haft__worker_is_own(worker) ? worker->lift : 0);
     haft__roster_leave(worker);
 }
 
 haft_status haft_worker_close(haft_worker *worker)
 {
     assert(haft__worker_state(worker) == haft__WORKER_OPEN && "a worker is closed once");
-    if (haft__callback_is_running()) {
+    if (haft__callback_number() != 0 && worker->callback != haft__callback_number()) {
         return HAFT_IN_CALLBACK;
     }
-    haft__roster_hand_over(worker); /* by a thread that has joined its own, perhaps */
+    if (!haft__worker_is_own(worker)) { /* by a thread that has joined its own, or has the set now */
+        worker->lift = 0;
+        haft__roster_hand_over(worker);
+    }
     haft__let_go(worker);
     haft__worker_end(worker);
     return HAFT_OK;

@@ -63,19 +63,19 @@
  *     haft/view.h           710  resolving ids: what every table has in common
  *     haft/domain.h        1431  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1767  the handle table that all threads share, and its workers
- *     haft/counted.h       2236  the handle table for any thread: objects are held by counts
- *     haft/local.h         2581  the handle table of one thread: slots with holes, stable addresses
+ *     haft/counted.h       2241  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2586  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2921  visiting the live objects of a shared table
- *     haft/pin.h           3037  holding on to an object beyond a read section
- *     haft/share.h         3089  hand a local table over to all threads, and back
- *     haft/memory.h        3172  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2926  visiting the live objects of a shared table
+ *     haft/pin.h           3042  holding on to an object beyond a read section
+ *     haft/share.h         3094  hand a local table over to all threads, and back
+ *     haft/memory.h        3177  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/threads.h       3350  threads that the program did not start, or that seldom use a
+ *     haft/threads.h       3355  threads that the program did not start, or that seldom use a
  *                                table: a worker for each thread that asks, and inserting and
  *                                freeing without one
  *     haft/diagnose.h      1046  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4337  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4342  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          965  a grace period that the program brings: a foreign clock
  *
@@ -1695,10 +1695,9 @@ void haft_section_end(haft_domain *domain);
  * A thread may be in jobs of at most 8 foreign clocks at once, where a park counts as one that is
  * made in a job or, with qsbr, anywhere.  A ninth job, or park from online, ends the process.
  *
- * Opening or closing workers leaves jobs alone.  With the workers clock the thread that closes its
- * last worker inside a job is online until the job ends; or it stays offline, if it was, until it
- * opens a worker or calls haft_thread_online().  With the frame clock both calls do nothing but
- * that debug builds count jobs as sections.
+ * A worker that is opened on a thread that is online leaves jobs alone.  With the workers clock the
+ * thread that closes its last worker inside a job is online until the job ends.  With the frame
+ * clock both calls do nothing but that debug builds count jobs as sections.
  *
  * Returns   begin: the state before, which end takes back, the last one first.
  * Threads   begin: a registered thread.  end: the same thread, before it ends, or grace periods
@@ -1727,10 +1726,10 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  *
  * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
  * that any of them resolved are void.  A job that begins meanwhile is an outermost one; outside of
- * it haft_thread_offline() and haft_thread_online() do nothing.  With the frame clock both do
+ * it haft_thread_offline() and haft_thread_online() do nothing.  A worker that is opened meanwhile
+ * brings the thread online until it is closed (haft_worker_open).  With the frame clock both do
  * nothing: a parked job is one of the frame's jobs.  With the workers clock they do nothing in a
- * thread without workers and jobs: a first worker that it opens between the two, outside of jobs,
- * brings the thread online.
+ * thread without workers and jobs.
  *
  * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
  * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
@@ -1750,7 +1749,8 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
  * not called in an inner job.  A thread that is parked, in no job that began since, is offline
  * already and stays so.  haft_thread_park() lets go in any job, and on every clock.  Inside a
  * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
- * callback may hold pointers; debug builds assert that they are not called there.
+ * callback may hold pointers; debug builds assert that they are not called there.  A worker that is
+ * opened on a thread that is offline brings it online until that is closed (haft_worker_open).
  *
  * Threads   a registered thread; in turn.  Workers clock: offline, a thread with an open worker
  *           (else nothing happens).  It ends with the thread's last worker: the next one that the
@@ -2034,15 +2034,19 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * haft_worker_open - a worker for the calling thread.
  *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
- * Threads   any.  With the workers clock the thread is online from its first worker on the domain
- *           to the close of its last: it must pass quiescent points, and park before it blocks
- *           (haft_thread_park), or every grace period waits for it.  A thread that runs jobs
- *           (haft_job_begin) opens its first worker in one, and is then online until the job ends;
- *           after a first worker outside of jobs, all its jobs are inner ones, in which no call
- *           waits.
+ * Threads   any.  Between open and close the thread is in a read section, whatever it was before:
+ *           with the workers clock, and with qsbr on a registered thread, open brings a thread that
+ *           is parked or offline online; when all workers opened since are closed, it is parked or
+ *           offline again.  (Other clocks: haft_section_begin() and the tick say what a section
+ *           is.)  While it is online, the thread must pass quiescent points, and park before it
+ *           blocks (haft_thread_park), or every grace period waits for it.
+ *           Workers clock: a thread that runs jobs (haft_job_begin) opens its first worker in one,
+ *           and is then online until the job ends; after a first worker outside of jobs, all its
+ *           jobs are inner ones, in which no call waits.
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, except for malloc when there are more workers than ever before.
- * Cost      O(workers ever open at one time).
+ * Cost      O(1) if the thread's latest worker is of the same table, and no other thread has it;
+ *           else O(workers ever open at one time).
  */
 haft_status haft_worker_open(haft_table *table, haft_worker **worker);
 
@@ -2050,7 +2054,8 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * haft_worker_close - the end of a worker, after its duties.  Its slots become available to others;
  * those it has reserved and neither published nor given up stay reserved.
  *
- * Returns   HAFT_OK, or HAFT_IN_CALLBACK.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK inside a callback that has not opened the worker.  One that
+ *           has may close it: that hands its slots on, and does no duties.
  * Threads   the worker's thread, inside or outside a read section; if that thread has ended, a
  *           thread that knows so, as from joining it.  Workers clock: the close of the thread's
  *           last worker on the domain is a quiescent point outside of jobs.
