@@ -320,7 +320,7 @@ destdir()
     "$root/dev" install --prefix /opt/haft --libdir "$libdir" --destdir "$work/destdir" || return
     with_cmake "$work/destdir/opt/haft" &&
         ! grep -rl "$work" "$work/destdir/opt/haft/$libdir/pkgconfig" &&
-        PKG_CONFIG_PATH=$work/destdir/opt/haft/$libdir/pkgconfig pkg-config --validate haft haft-local &&
+        PKG_CONFIG_PATH=$work/destdir/opt/haft/$libdir/pkgconfig pkg-config --validate haft haft-kit haft-local &&
         "$root/dev" uninstall --prefix /opt/haft --destdir "$work/destdir" &&
         [[ -z $(find "$work/destdir" ! -type d) ]]
 }
