@@ -9,7 +9,7 @@
 #include "lib/base/compiler.h"
 #include "lib/base/os.h"
 
-static atomic_u64 last_number;
+static atomic_u64 numbers_given;
 static THREAD_LOCAL uint64_t system_number; /* 0: not asked yet */
 
 /* In the child of a fork, written by its one thread: itself, and the last of its parent. */
@@ -21,7 +21,7 @@ uint64_t thread_number(void)
     static THREAD_LOCAL uint64_t number;
 
     if (number == 0) {
-        number = fetch_add_relaxed(COUNT, &last_number, 1) + 1;
+        number = fetch_add_relaxed(COUNT, &numbers_given, 1) + 1;
     }
     return number;
 }
@@ -39,7 +39,7 @@ void threads_begin_child(void)
 {
     system_number = 0;
     forking = thread_number();
-    last = load_relaxed(COUNT, &last_number);
+    last = load_relaxed(COUNT, &numbers_given);
 }
 
 bool thread_is_gone(uint64_t number)

@@ -29,7 +29,7 @@ static haft_status close_shared(haft_table *table)
 }
 
 /* Stopped: its slots, and itself. */
-static void release_table(haft_table *table)
+static void end_memory(haft_table *table)
 {
     slots_unpoison_all(&table->slots, load_relaxed(OWN, &table->fresh));
     slots_close(&table->slots);
@@ -45,7 +45,7 @@ static haft_status close_parents(haft_table *table)
     if (status == HAFT_OK) {
         local_free(table->legacy.local);
         table_stop(table);
-        release_table(table);
+        end_memory(table);
     }
     return status;
 }
@@ -65,6 +65,6 @@ haft_status haft_table_close(haft_table *table)
     }
     leaks_report(&table->slots, table->name, load_relaxed(OWN, &table->fresh));
     table_stop(table);
-    release_table(table);
+    end_memory(table);
     return HAFT_OK;
 }

@@ -9,7 +9,6 @@
 #include "concurrent/extra/drain.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/registry.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/extra/implicit.h"
 #include "concurrent/table/borrow.h"
@@ -113,13 +112,6 @@ static haft_status take_table_back(haft_table *table)
     return roster_first(table) != NULL ? run_passes_by_borrowed(table) : HAFT_OK;
 }
 
-static void set_closing(haft_table *table, bool is_closing)
-{
-    registry_lock();
-    table->is_closing = is_closing;
-    registry_unlock();
-}
-
 static haft_status try_to_drain(haft_table *table)
 {
     haft_status status = domain_check_moment(table->domain);
@@ -145,10 +137,8 @@ haft_status drain_table(haft_table *table)
     if (status != HAFT_OK) {
         return status;
     }
-    set_closing(table, true);
     status = try_to_close(table);
     if (status != HAFT_OK) {
-        set_closing(table, false);
         return status;
     }
     assert(census_is_right(table));

@@ -201,7 +201,6 @@ struct haft_table {
     atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
     uint64_t number;       /* no other table ever has it */
-    bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
     haft_table *next_open; /* in the list of all: see tables.h */
     haft_table **open_link; /* the pointer to this one in it */
 
