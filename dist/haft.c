@@ -11111,7 +11111,7 @@ HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain)
  *   COUNT   each number is given once, in no order with anything else
  */
 
-static haft__atomic_u64 haft__last_number;
+static haft__atomic_u64 haft__numbers_given;
 static haft__THREAD_LOCAL uint64_t haft__system_number; /* 0: not asked yet */
 
 /* In the child of a fork, written by its one thread: itself, and the last of its parent. */
@@ -11123,7 +11123,7 @@ HAFT_INTERNAL uint64_t haft__thread_number(void)
     static haft__THREAD_LOCAL uint64_t number;
 
     if (number == 0) {
-        number = haft__fetch_add_relaxed(COUNT, &haft__last_number, 1) + 1;
+        number = haft__fetch_add_relaxed(COUNT, &haft__numbers_given, 1) + 1;
     }
     return number;
 }
@@ -11141,7 +11141,7 @@ HAFT_INTERNAL void haft__threads_begin_child(void)
 {
     haft__system_number = 0;
     haft__forking = haft__thread_number();
-    haft__last = haft__load_relaxed(COUNT, &haft__last_number);
+    haft__last = haft__load_relaxed(COUNT, &haft__numbers_given);
 }
 
 HAFT_INTERNAL bool haft__thread_is_gone(uint64_t number)
@@ -11423,7 +11423,6 @@ struct haft_table {
     haft__atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
     uint64_t number;       /* no other table ever has it */
-    bool is_closing;       /* written under the registry's lock, by the one thread that closes it */
     haft_table *next_open; /* in the list of all: see tables.h */
     haft_table **open_link; /* the pointer to this one in it */
 
@@ -15336,7 +15335,7 @@ static haft_status haft__close_shared(haft_table *table)
 }
 
 /* Stopped: its slots, and itself. */
-static void haft__release_table(haft_table *table)
+static void haft__end_memory(haft_table *table)
 {
     haft__slots_unpoison_all(&table->slots, haft__load_relaxed(OWN, &table->fresh));
     haft__slots_close(&table->slots);
@@ -15352,7 +15351,7 @@ static haft_status haft__close_parents(haft_table *table)
     if (status == HAFT_OK) {
         haft__local_free(table->legacy.local);
         haft__table_stop(table);
-        haft__release_table(table);
+        haft__end_memory(table);
     }
     return status;
 }
@@ -15372,7 +15371,7 @@ haft_status haft_table_close(haft_table *table)
     }
     haft__leaks_report(&table->slots, table->name, haft__load_relaxed(OWN, &table->fresh));
     haft__table_stop(table);
-    haft__release_table(table);
+    haft__end_memory(table);
     return HAFT_OK;
 }
 
@@ -15526,13 +15525,6 @@ static haft_status haft__take_table_back(haft_table *table)
     return haft__roster_first(table) != NULL ? haft__run_passes_by_borrowed(table) : HAFT_OK;
 }
 
-static void haft__set_closing(haft_table *table, bool is_closing)
-{
-    haft__registry_lock();
-    table->is_closing = is_closing;
-    haft__registry_unlock();
-}
-
 static haft_status haft__try_to_drain(haft_table *table)
 {
     haft_status status = haft__domain_check_moment(table->domain);
@@ -15558,10 +15550,8 @@ HAFT_INTERNAL haft_status haft__drain_table(haft_table *table)
     if (status != HAFT_OK) {
         return status;
     }
-    haft__set_closing(table, true);
     status = haft__try_to_close(table);
     if (status != HAFT_OK) {
-        haft__set_closing(table, false);
         return status;
     }
     assert(haft__census_is_right(table));
