@@ -41,6 +41,7 @@
 #include "concurrent/clock/thread.h"
 #include "concurrent/clock/tickets.h"
 #include "lib/base/compiler.h"
+#include "lib/base/os.h"
 #include "lib/base/pause.h"
 #include "lib/base/text.h"
 #include <assert.h>
@@ -427,7 +428,12 @@ static void blame(const haft_domain *domain, haft_stall *stall)
 static void advise(const haft_domain *domain, const haft_stall *stall, struct text *text)
 {
     (void)domain;
-    if (stall->thread != 0) {
+    if (stall->thread != 0 && os_thread_has_ended(stall->thread)) {
+        text_add(text, "thread %" PRIu64 " has ended with worker %p open", stall->thread,
+                 (void *)stall->worker);
+        text_add(text, " (haft_worker_close comes before a thread's end; a thread that has joined "
+                       "it may close the worker)");
+    } else if (stall->thread != 0) {
         text_add(text, "thread %" PRIu64 " is online, ", stall->thread);
         if (stall->worker != NULL) {
             text_add(text, "has worker %p open ", (void *)stall->worker);

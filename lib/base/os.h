@@ -70,6 +70,9 @@ uint64_t os_now_ns(void);
 
 /* The system's number for the calling thread, as debuggers show it; and for the process. */
 uint64_t os_thread_number(void);
+
+/* Whether the thread of that number has ended; false where the system does not say. */
+bool os_thread_has_ended(uint64_t number);
 uint64_t os_process_number(void);
 
 /* A line for the user of the program: to stderr, behind "haft: ". */

@@ -106,6 +106,12 @@ uint64_t os_thread_number(void)
     return 1;
 }
 
+bool os_thread_has_ended(uint64_t number)
+{
+    (void)number;
+    return false;
+}
+
 uint64_t os_process_number(void)
 {
     return 1;

@@ -143,6 +143,16 @@ uint64_t os_thread_number(void)
     return (uint64_t)sys_call(SYS_gettid);
 }
 
+bool os_thread_has_ended(uint64_t number)
+{
+    const int before = errno;
+    const bool has_ended =
+        sys_call(SYS_tgkill, (long)getpid(), (long)number, 0L) != 0 && errno == ESRCH;
+
+    errno = before;
+    return has_ended;
+}
+
 static pthread_mutex_t *mutex_of(struct os_mutex *mutex)
 {
     return (pthread_mutex_t *)mutex->room;
@@ -262,6 +272,12 @@ uint64_t os_thread_number(void)
 
     return (uintptr_t)&own_byte;
 #endif
+}
+
+bool os_thread_has_ended(uint64_t number)
+{
+    (void)number;
+    return false;
 }
 
 /*

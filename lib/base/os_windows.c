@@ -143,6 +143,12 @@ uint64_t os_thread_number(void)
     return GetCurrentThreadId();
 }
 
+bool os_thread_has_ended(uint64_t number)
+{
+    (void)number;
+    return false;
+}
+
 uint64_t os_process_number(void)
 {
     return GetCurrentProcessId();

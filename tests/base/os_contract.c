@@ -199,6 +199,7 @@ static void test_thread(void)
 
     run(note_number, &number);
     CHECK(number != os_thread_number() && number != 0);
+    CHECK(!os_thread_has_ended(os_thread_number()));
     os_yield();
 }
 

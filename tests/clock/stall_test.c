@@ -6,6 +6,7 @@
 #include "tests/support.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -506,6 +507,48 @@ Test(stall, line_of_a_single_batch_names_no_worker_that_is_closed)
     cr_expect(ne(ptr, strstr(text, " and 1 batch of freed slots waits: thread "), NULL), "%s",
               text);
     cr_expect(ne(ptr, strstr(text, " is online, and passes no quiescent point"), NULL), "%s", text);
+    close_shared(&shared);
+}
+
+static void *end_with_a_worker(void *arg)
+{
+    struct shared *shared = arg;
+    uint64_t *number = calloc(1, sizeof *number);
+
+    must(number != NULL);
+    *number = thread_system_number();
+    shared->worker = open_worker(shared->table);
+    return number;
+}
+
+Test(stall, of_a_thread_that_ended_with_a_worker_is_a_line_that_says_so)
+{
+    struct shared shared = open_noting((struct setting){ANNOUNCED, HAFT_CLOCK_WORKERS}, NULL);
+    haft_worker *own = shared.worker;
+    struct captured captured;
+    char text[4096];
+    char expected[80];
+    pthread_t thread;
+    void *number;
+
+    must(pthread_create(&thread, NULL, end_with_a_worker, &shared) == 0);
+    must(pthread_join(thread, &number) == 0);
+    while (!os_thread_has_ended(*(uint64_t *)number)) {
+        sleep_ms(1); /* it has been joined, and the system forgets it soon */
+    }
+    captured = capture();
+    must(haft_free(own, insert(own)) == HAFT_OK);
+    must(haft_worker_flush(own) == HAFT_OK);
+    must(haft_worker_quiescent(own) == HAFT_OK);
+    sleep_ms(2 * STALL_NS / 1000000);
+    domain_notice_stall(shared.domain);
+    release(&captured, text, sizeof text);
+    snprintf(expected, sizeof expected, "thread %" PRIu64 " has ended with worker %p open",
+             *(uint64_t *)number, (void *)shared.worker);
+    cr_expect(ne(ptr, strstr(text, expected), NULL), "%s", text);
+    free(number);
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    shared.worker = own;
     close_shared(&shared);
 }
 
