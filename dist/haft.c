@@ -161,6 +161,9 @@ HAFT_INTERNAL uint64_t haft__os_now_ns(void);
 
 /* The system's number for the calling thread, as debuggers show it; and for the process. */
 HAFT_INTERNAL uint64_t haft__os_thread_number(void);
+
+/* Whether the thread of that number has ended; false where the system does not say. */
+HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number);
 HAFT_INTERNAL uint64_t haft__os_process_number(void);
 
 /* A line for the user of the program: to stderr, behind "haft: ". */
@@ -934,6 +937,12 @@ HAFT_INTERNAL uint64_t haft__os_thread_number(void)
     return 1;
 }
 
+HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number)
+{
+    (void)number;
+    return false;
+}
+
 HAFT_INTERNAL uint64_t haft__os_process_number(void)
 {
     return 1;
@@ -1538,6 +1547,16 @@ HAFT_INTERNAL uint64_t haft__os_thread_number(void)
     return (uint64_t)haft__sys_call(SYS_gettid);
 }
 
+HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number)
+{
+    const int before = errno;
+    const bool has_ended =
+        haft__sys_call(SYS_tgkill, (long)getpid(), (long)number, 0L) != 0 && errno == ESRCH;
+
+    errno = before;
+    return has_ended;
+}
+
 static pthread_mutex_t *haft__mutex_of(struct haft__os_mutex *mutex)
 {
     return (pthread_mutex_t *)mutex->room;
@@ -1657,6 +1676,12 @@ HAFT_INTERNAL uint64_t haft__os_thread_number(void)
 
     return (uintptr_t)&own_byte;
 #endif
+}
+
+HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number)
+{
+    (void)number;
+    return false;
 }
 
 /*
@@ -2211,6 +2236,12 @@ HAFT_INTERNAL uint64_t haft__os_now_ns(void)
 HAFT_INTERNAL uint64_t haft__os_thread_number(void)
 {
     return GetCurrentThreadId();
+}
+
+HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number)
+{
+    (void)number;
+    return false;
 }
 
 HAFT_INTERNAL uint64_t haft__os_process_number(void)
@@ -10358,7 +10389,12 @@ static void haft__blame(const haft_domain *domain, haft_stall *stall)
 static void haft__advise(const haft_domain *domain, const haft_stall *stall, struct haft__text *text)
 {
     (void)domain;
-    if (stall->thread != 0) {
+    if (stall->thread != 0 && haft__os_thread_has_ended(stall->thread)) {
+        haft__text_add(text, "thread %" PRIu64 " has ended with worker %p open", stall->thread,
+                 (void *)stall->worker);
+        haft__text_add(text, " (haft_worker_close comes before a thread's end; a thread that has joined "
+                       "it may close the worker)");
+    } else if (stall->thread != 0) {
         haft__text_add(text, "thread %" PRIu64 " is online, ", stall->thread);
         if (stall->worker != NULL) {
             haft__text_add(text, "has worker %p open ", (void *)stall->worker);
