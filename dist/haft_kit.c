@@ -30,11 +30,13 @@
 #endif
 #endif
 
+#ifndef HAFT_WITHOUT_EXPORT
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#endif
 
 #pragma push_macro("slots")
 #undef slots
