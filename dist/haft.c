@@ -11458,8 +11458,8 @@ struct haft_table {
     haft__atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim) */
     haft__atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
-    uint64_t number;       /* no other table ever has it */
-    haft_table *next_open; /* in the list of all: see tables.h */
+    uint64_t number;        /* no other table ever has it */
+    haft_table *next_open;  /* in the list of all: see tables.h */
     haft_table **open_link; /* the pointer to this one in it */
 
     haft__atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open.  Under the
