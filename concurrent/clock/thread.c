@@ -14,7 +14,7 @@ static THREAD_LOCAL uint64_t system_number; /* 0: not asked yet */
 
 /* In the child of a fork, written by its one thread: itself, and the last of its parent. */
 static uint64_t forking;
-static uint64_t last;
+static uint64_t last_of_parent;
 
 uint64_t thread_number(void)
 {
@@ -39,10 +39,10 @@ void threads_begin_child(void)
 {
     system_number = 0;
     forking = thread_number();
-    last = load_relaxed(COUNT, &numbers_given);
+    last_of_parent = load_relaxed(COUNT, &numbers_given);
 }
 
 bool thread_is_gone(uint64_t number)
 {
-    return number <= last && number != forking;
+    return number <= last_of_parent && number != forking;
 }
