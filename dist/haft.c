@@ -3652,10 +3652,10 @@ HAFT_INTERNAL haft_status haft__slots_id_at(const struct haft__slots *slots, uin
 static bool haft__issued_before(const struct haft__slots *slots, uint64_t index, uint64_t asked, uint64_t word)
 {
     const struct haft__word_format *format = &slots->format;
-    const uint64_t haft__last = haft__slots_word_or_floor(slots, index, word);
-    const uint64_t now = haft__word_generation(format, haft__slots_begin(slots, haft__last));
+    const uint64_t last = haft__slots_word_or_floor(slots, index, word);
+    const uint64_t now = haft__word_generation(format, haft__slots_begin(slots, last));
 
-    if (slots->wrapped && haft__last != 0) {
+    if (slots->wrapped && last != 0) {
         return asked != 0;
     }
     /* After the last life the next generation is 0: every life was issued. */
@@ -8548,8 +8548,8 @@ HAFT_INTERNAL void haft__depot_push(struct haft__depot *depot, const struct haft
     haft__store_release(DEPOT, &node->node_next, haft__tagged_next(link, haft__NUMBER_NONE));
     for (;;) {
         const uint64_t tail = haft__load_acquire(DEPOT, &depot->tail);
-        struct haft__batch *haft__last = haft__pool_batch(pool, haft__tagged_number(tail));
-        const uint64_t next = haft__load_acquire(DEPOT, &haft__last->node_next);
+        struct haft__batch *last = haft__pool_batch(pool, haft__tagged_number(tail));
+        const uint64_t next = haft__load_acquire(DEPOT, &last->node_next);
 
         if (tail != haft__load_acquire(DEPOT, &depot->tail)) {
             continue;
@@ -8559,7 +8559,7 @@ HAFT_INTERNAL void haft__depot_push(struct haft__depot *depot, const struct haft
             continue;
         }
         /* Weakened, a taker could read indices that were in the batch before. */
-        if (haft__cas_release(DEPOT, &haft__last->node_next, next, haft__tagged_next(next, node->number))) {
+        if (haft__cas_release(DEPOT, &last->node_next, next, haft__tagged_next(next, node->number))) {
             haft__cas_release(DEPOT, &depot->tail, tail, haft__tagged_next(tail, node->number));
             return;
         }
@@ -11152,7 +11152,7 @@ static haft__THREAD_LOCAL uint64_t haft__system_number; /* 0: not asked yet */
 
 /* In the child of a fork, written by its one thread: itself, and the last of its parent. */
 static uint64_t haft__forking;
-static uint64_t haft__last;
+static uint64_t haft__last_of_parent;
 
 HAFT_INTERNAL uint64_t haft__thread_number(void)
 {
@@ -11177,12 +11177,12 @@ HAFT_INTERNAL void haft__threads_begin_child(void)
 {
     haft__system_number = 0;
     haft__forking = haft__thread_number();
-    haft__last = haft__load_relaxed(COUNT, &haft__numbers_given);
+    haft__last_of_parent = haft__load_relaxed(COUNT, &haft__numbers_given);
 }
 
 HAFT_INTERNAL bool haft__thread_is_gone(uint64_t number)
 {
-    return number <= haft__last && number != haft__forking;
+    return number <= haft__last_of_parent && number != haft__forking;
 }
 
 /* concurrent/clock/tickets.c */

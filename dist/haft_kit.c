@@ -3537,10 +3537,10 @@ static void haft__fill_gaps(struct haft_packed *packed)
 static void haft__unlist(struct haft_packed *packed, const haft_packed_slot *slot)
 {
     const uint32_t haft__place = slot->death - 1;
-    const uint32_t haft__last = packed->dead[--packed->dead_count];
+    const uint32_t last = packed->dead[--packed->dead_count];
 
-    packed->dead[haft__place] = haft__last;
-    packed->slot[haft__last].death = haft__place + 1;
+    packed->dead[haft__place] = last;
+    packed->slot[last].death = haft__place + 1;
 }
 
 haft_status haft_packed_free(haft_packed *packed, haft_id id)
