@@ -2,7 +2,7 @@
 
     import haft
 
-    library = haft.load("dist/api.json", "libhaft.so.0")
+    library = haft.load("dist/api.json", "libhaft.so.0.2")
     with library.domain() as domain, domain.table(capacity=1000, object_size=8) as table:
         with table.worker() as worker:
             ship = worker.insert(b"Beagle")
