@@ -69,6 +69,7 @@ struct play {
     haft_id at_hand;     /* what the call around a callback is about; nil: any */
     struct sides *sides; /* sides.c: what a local table has beside it */
     bool closing;        /* of the table: what may be reclaimed, all may be */
+    bool clears;         /* closing ends all objects, too */
 
     /* local: haft_local_clear() or _close() under way */
     bool clearing;

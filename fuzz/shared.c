@@ -271,36 +271,47 @@ static void free_some(struct play *play)
     }
 }
 
+/* A table that is cleared or closed: no object lives, and none is made. */
+static void all_have_ended(struct play *play, haft_worker *worker)
+{
+    const struct model *model = &play->model;
+    haft_id id;
+
+    must_answer(worker != NULL ? haft_insert(worker, NULL, &id) : HAFT_CLOSED, HAFT_CLOSED,
+                "insert into a closed table");
+    for (uint64_t i = HAFT_FIRST_INDEX; model->counts[LIVE] != 0 && i < model->limit; i++) {
+        if (model->slots[i].state == LIVE) {
+            shared_retire(play, model_id(model, i, model->slots[i].generation), false);
+        }
+    }
+}
+
 void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     struct play *play = arg;
     struct model *model = &play->model;
     const uint64_t index = haft_id_index(model->layout, id);
     struct slot *slot = &model->slots[index];
-    const bool ends_with_table = play->closing && play->was_local && slot->state == LIVE;
     haft_worker *outer = play->reclaimer;
 
     tell(play, "  on_reclaim %llx", (unsigned long long)id.bits);
-    must_be(index >= HAFT_FIRST_INDEX && index < model->limit, "the index is in range");
-    if (ends_with_table) {
-        must_be(model_is_live(model, id), "what ends with the table is live");
-        model_end(model, index);
-    } else {
-        must_be(slot->state == RETIRED && !slot->given_up,
-                "on_reclaim runs once for each freed object");
-        must_be(slot->pins == 0, "on_reclaim after the last pin is gone");
-        must_be(slot->ended <= shared_horizon(play), "on_reclaim after the grace period");
-        must_equal(model_id(model, index, haft_id_generation(model->layout, id)).bits, id.bits,
-                   "the id in on_reclaim");
-        must_equal(model_next(model, haft_id_generation(model->layout, id)), slot->generation,
-                   "generation in on_reclaim");
+    must_be(worker != NULL || play->was_local, "on_reclaim has a worker"); /* on_destroy has none */
+    if (play->clears) {
+        all_have_ended(play, worker);
     }
+    must_be(index >= HAFT_FIRST_INDEX && index < model->limit, "the index is in range");
+    must_be(slot->state == RETIRED && !slot->given_up,
+            "on_reclaim runs once for each freed object");
+    must_be(slot->pins == 0, "on_reclaim after the last pin is gone");
+    must_be(slot->ended <= shared_horizon(play), "on_reclaim after the grace period");
+    must_equal(model_id(model, index, haft_id_generation(model->layout, id)).bits, id.bits,
+               "the id in on_reclaim");
+    must_equal(model_next(model, haft_id_generation(model->layout, id)), slot->generation,
+               "generation in on_reclaim");
     must_be(object_is(play, object, slot->value), "the object is intact in on_reclaim");
     model_set(model, index, ENDING);
-    play->reclaimer = worker;
-    if (!ends_with_table) { /* the table is gone already */
-        play_nested(play);
-    }
+    play->reclaimer = play->clears ? NULL : worker;
+    play_nested(play);
     play->reclaimer = outer;
     must_be(slot->state == ENDING && object_is(play, object, slot->value),
             "the object is intact until on_reclaim returns");

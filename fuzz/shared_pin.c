@@ -86,8 +86,9 @@ void shared_let_go(struct play *play)
     if (model->pins != 0 && play->setup.nested == 0) { /* else on_reclaim may unpin the last */
         tell(play, "close, with %llu pins", (unsigned long long)model->pins);
         play->closing = true;
-        must_answer(play->now.x & 1 ? haft_table_close(play->table)
-                                    : haft_unshare(play->table, &play->local),
+        must_answer(!play->clears     ? haft_unshare(play->table, &play->local)
+                    : play->now.x & 1 ? haft_table_clear(play->table)
+                                      : haft_table_close(play->table),
                     HAFT_IN_USE, "closing with pins");
         play->closing = false;
         play->quiet_at = model->moment;

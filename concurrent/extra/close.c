@@ -1,38 +1,169 @@
 /*
- * Closing a table.
+ * Clearing and closing a table.
+ *
+ * First no thread opens a worker any more, then all lives are ended, highest index first: their
+ * slots are a list through their words, lowest index first, which is this call's alone.  After one
+ * grace period the slots of that list are reclaimed, then all others that waited.  No life begins
+ * meanwhile, so no callback adds to them.
+ *
+ * Other threads may free, pin and unpin.  A free that has ended a life and has not yet put its slot
+ * anywhere shows in the counts: the object counts as live, or as retired.
  *
  * In the child of a fork a table of its parent's only gives its memory back: its other threads may
  * have been anywhere, so nothing is waited for, looked at or called.
  *
  * Edges in this file.
- *   OWN     no other thread uses the table
+ *   OWN     the slot is in this call's list; no other thread uses the table
+ *   RETRY   a first look at a word; life_end decides
+ *   COUNT   one number for all lives that were ended; how far slots were drawn: by no worker now
  */
 #include "concurrent/clock/domain.h"
+#include "concurrent/clock/tickets.h"
 #include "concurrent/extra/drain.h"
 #include "concurrent/extra/implicit.h"
+#include "concurrent/table/borrow.h"
+#include "concurrent/table/census.h"
+#include "concurrent/table/life.h"
+#include "concurrent/table/lists.h"
+#include "concurrent/table/reclaim.h"
+#include "concurrent/table/roster.h"
+#include "concurrent/table/shelf.h"
+#include "concurrent/table/stats.h"
 #include "concurrent/table/table.h"
 #include "lib/local/local.h"
 #include "lib/slots/leaks.h"
-#include "lib/slots/object.h"
-#include <haft/share.h>
+#include <assert.h>
 
-/* A table that came from a local one is handed back, and closed as a local table. */
-static haft_status close_shared(haft_table *table)
+/* --- the lives of all objects end --- */
+
+/* End the life in slot `index`: the slot begins the list.  False: there is none. */
+static bool end_life(haft_table *table, uint64_t index, uint64_t *first, const void *caller)
 {
-    haft_local *local;
-    const haft_status status = haft_unshare(table, &local);
+    const struct slots *slots = &table->slots;
+    atomic_u64 *at = slots_word(slots, index);
+    const haft_id id = {load_relaxed(RETRY, at)};
+    uint64_t word;
 
-    if (status == HAFT_OK) {
-        haft_local_close(local);
+    if (word_index(&slots->format, id.bits) != index || !life_end(slots, id, &word)) {
+        return false;
     }
-    return status;
+    sites_note_death(&slots->sites, index, caller);
+    store_relaxed(OWN, at, word_with_index(&slots->format, word, *first));
+    *first = index;
+    return true;
 }
 
-/* Stopped: its slots, and itself. */
+/* The first slot of the list; MARK_FREE, which ends it: no object was live. */
+static uint64_t end_lives(haft_table *table, const void *caller)
+{
+    uint64_t first = MARK_FREE;
+    uint64_t ended = 0;
+
+    for (uint64_t index = load_relaxed(COUNT, &table->fresh); index-- > HAFT_FIRST_INDEX;) {
+        ended += end_life(table, index, &first, caller);
+    }
+    fetch_add_relaxed(COUNT, &table->counters.freed, ended);
+    return first;
+}
+
+/* Move slots from the list to the empty batch, up to a full one. */
+static void take_ended(const haft_table *table, uint64_t *first, struct batch *batch)
+{
+    const struct slots *slots = &table->slots;
+
+    while (*first != MARK_FREE && batch->count < table->batch_max) {
+        atomic_u64 *at = slots_word(slots, *first);
+        const uint64_t word = load_relaxed(OWN, at);
+
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_FREE));
+        batch->has_last_lives = batch->has_last_lives || word_generation(&slots->format, word) == 0;
+        batch->indices[batch->count++] = (uint32_t)*first;
+        *first = word_index(&slots->format, word);
+    }
+}
+
+static void reclaim_ended(haft_worker *worker, uint64_t first)
+{
+    while (first != MARK_FREE) {
+        struct batch *batch = shelf_empty_batch(worker);
+
+        take_ended(worker->table, &first, batch);
+        reclaim_batch(worker, batch);
+    }
+}
+
+/* Whether an object's memory goes without a call when the table does, as no thread asks for it. */
+static bool ends_by_itself(const haft_table *table)
+{
+    return table->on_reclaim == NULL && !table->slots.has_pins;
+}
+
+static void end_objects(haft_worker *worker, bool closes, const void *caller)
+{
+    haft_table *table = worker->table;
+    const uint64_t first = closes && ends_by_itself(table) ? MARK_FREE : end_lives(table, caller);
+
+    if (first != MARK_FREE || stats_stock(table).live != 0 || !list_is_empty(table, LIST_FREED)) {
+        domain_wait_for(table->domain, domain_ticket(table->domain));
+    }
+    reclaim_ended(worker, first);
+    drain_waiting(worker, UINT64_MAX);
+}
+
+/* --- clearing --- */
+
+/* Implicit workers close with the table.  HAFT_IN_USE: another worker is open, or borrowed. */
+static haft_status end_workers(haft_table *table)
+{
+    if (implicit_others(table) == 0) {
+        implicit_flush(table);
+        implicit_close(table);
+    }
+    return roster_end(table) ? HAFT_OK : HAFT_IN_USE;
+}
+
+/* All lives are ended, no free is under way, and no pin keeps an object. */
+static bool is_clear(const haft_table *table)
+{
+    const struct stock stock = stats_stock(table);
+
+    return stock.live == 0 && stock.retired == 0;
+}
+
+/* A table without workers never had an object. */
+static haft_status clear_table(haft_table *table, bool closes, const void *caller)
+{
+    if (end_workers(table) != HAFT_OK) {
+        return HAFT_IN_USE;
+    }
+    haft_worker *worker = roster_first(table) != NULL ? worker_borrow(table) : NULL;
+
+    if (worker == NULL) {
+        return roster_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
+    }
+    leaks_report(&table->slots, table->name, load_relaxed(COUNT, &table->fresh));
+    end_objects(worker, closes, caller);
+    worker_return(worker);
+    return (closes && ends_by_itself(table)) || is_clear(table) ? HAFT_OK : HAFT_IN_USE;
+}
+
+haft_status haft_table_clear(haft_table *table)
+{
+    const haft_status status = drain_check_moment(table);
+
+    return status == HAFT_OK ? clear_table(table, false, CALLER) : status;
+}
+
+/* --- closing --- */
+
 static void end_memory(haft_table *table)
 {
+    haft_local *former = table->legacy.local;
+
+    table_stop(table);
     slots_unpoison_all(&table->slots, load_relaxed(OWN, &table->fresh));
     slots_close(&table->slots);
+    local_free(former);
     table_free(table);
 }
 
@@ -43,8 +174,6 @@ static haft_status close_parents(haft_table *table)
     status = status == HAFT_OK && table_has_attached(table) ? HAFT_IN_USE : status;
     status = status == HAFT_OK ? implicit_close(table) : status;
     if (status == HAFT_OK) {
-        local_free(table->legacy.local);
-        table_stop(table);
         end_memory(table);
     }
     return status;
@@ -55,16 +184,13 @@ haft_status haft_table_close(haft_table *table)
     if (domain_check_process(table->domain) != HAFT_OK) {
         return close_parents(table);
     }
-    if (table->legacy.local != NULL) {
-        return close_shared(table);
-    }
-    const haft_status status = drain_table(table);
+    haft_status status = drain_check_ending(table);
 
-    if (status != HAFT_OK) {
-        return status;
+    status = status == HAFT_OK ? clear_table(table, true, CALLER) : status;
+    status = status == HAFT_OK && table_has_attached(table) ? HAFT_IN_USE : status;
+    if (status == HAFT_OK) {
+        assert(census_is_right(table));
+        end_memory(table);
     }
-    leaks_report(&table->slots, table->name, load_relaxed(OWN, &table->fresh));
-    table_stop(table);
-    end_memory(table);
-    return HAFT_OK;
+    return status;
 }

@@ -8,6 +8,7 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/gather.h"
+#include "concurrent/table/roster.h"
 #include <stddef.h>
 
 haft_status collect_begin(haft_table *table, haft_worker **worker)
@@ -24,7 +25,7 @@ haft_status collect_begin(haft_table *table, haft_worker **worker)
     *worker = worker_borrow(table);
     if (*worker == NULL) {
         store_relaxed(RETRY, &table->collecting, 0);
-        return HAFT_NO_MEMORY;
+        return roster_why_none(table);
     }
     gather_all_due(*worker);
     return HAFT_OK;

@@ -1,10 +1,10 @@
 /*
- * Draining a table: each pass takes back all freed slots, until a pass finds none.  A callback may
+ * Draining a table: each pass reclaims all freed slots, until a pass finds none.  A callback may
  * free and unpin meanwhile.
  *
  * Edges in this file.
  *   HINT    whether anything is attached: a thread that was told of it sees it
- *   OWN     no other thread uses the table; the batch is this worker's
+ *   OWN     the batch is this worker's; no other thread uses the table
  */
 #include "concurrent/extra/drain.h"
 #include "concurrent/clock/callback.h"
@@ -16,6 +16,7 @@
 #include "concurrent/table/gather.h"
 #include "concurrent/table/lists.h"
 #include "concurrent/table/reclaim.h"
+#include "concurrent/table/retire.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include <assert.h>
@@ -24,6 +25,93 @@
 bool table_has_attached(const haft_table *table)
 {
     return load_relaxed(HINT, &table->attached) != 0;
+}
+
+haft_status drain_check_moment(const haft_table *table)
+{
+    const haft_status status =
+        callback_is_running() ? HAFT_IN_CALLBACK : domain_check_process(table->domain);
+
+    return status == HAFT_OK ? domain_check_moment(table->domain) : status;
+}
+
+haft_status drain_check_ending(const haft_table *table)
+{
+    const haft_status status = drain_check_moment(table);
+
+    /* Where both are so, a worker that is open is what to tell of. */
+    return (status == HAFT_OK || status == HAFT_IN_SECTION) && implicit_others(table) != 0
+               ? HAFT_IN_USE
+               : status;
+}
+
+/* True if there was anything. */
+static bool reclaim_waiting(haft_worker *worker, uint64_t latest)
+{
+    struct batch *batch;
+
+    bool found = gather_all_lists(worker);
+
+    while ((batch = shelf_take_waiting(worker)) != NULL) {
+        const uint64_t ticket = load_relaxed(OWN, &batch->ticket);
+
+        domain_wait_for(worker->table->domain, ticket < latest ? ticket : latest);
+        reclaim_batch(worker, batch);
+        found = true;
+    }
+    return found;
+}
+
+void drain_waiting(haft_worker *worker, uint64_t latest)
+{
+    do {
+        retire_open(worker); /* what callbacks have freed by it */
+    } while (reclaim_waiting(worker, latest));
+}
+
+/*
+ * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
+ * Objects that were aborted, or reclaimed up to a pin, have no readers.
+ */
+static void wait_for_readers(haft_table *table)
+{
+    if (haft_table_stats_get(table).live != 0 || !list_is_empty(table, LIST_FREED)) {
+        domain_wait_for(table->domain, domain_ticket(table->domain));
+    }
+}
+
+/*
+ * Callbacks may free and unpin meanwhile, so a pass that found something is not the last one.  What
+ * they free in a pass needs no wait: no other thread uses the table, and none has resolved since
+ * the pass began.  The tickets of other tables hold nothing up here.
+ */
+static void run_passes(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+
+    do {
+        retire_hand_on(worker);
+        implicit_flush(table);
+        wait_for_readers(table);
+    } while (reclaim_waiting(worker, domain_requested(table->domain)) && table->on_reclaim != NULL);
+}
+
+/* By the thread's implicit worker if it has one: the borrowed one may need memory where all are
+ * implicit.  A table without workers never had an object. */
+static haft_status reclaim_table(haft_table *table)
+{
+    haft_worker *own = implicit_own(table);
+    haft_worker *borrowed =
+        own == NULL && roster_first(table) != NULL ? worker_borrow(table) : NULL;
+
+    if (own == NULL && borrowed == NULL) {
+        return roster_first(table) != NULL ? HAFT_NO_MEMORY : HAFT_OK;
+    }
+    run_passes(own != NULL ? own : borrowed);
+    if (borrowed != NULL) {
+        worker_return(borrowed);
+    }
+    return HAFT_OK;
 }
 
 static bool has_pins(const haft_table *table)
@@ -41,107 +129,24 @@ static bool has_pins(const haft_table *table)
     return false;
 }
 
-/*
- * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
- * Objects that were aborted, or taken back up to a pin, have no readers.
- */
-static void wait_for_readers(haft_table *table)
-{
-    if (haft_table_stats_get(table).live != 0 || !list_is_empty(table, LIST_FREED)) {
-        domain_wait_for(table->domain, domain_ticket(table->domain));
-    }
-}
-
-/*
- * Take back all slots that wait, and wait for their tickets, except for those that callbacks take
- * meanwhile: no other thread uses the table, and no thread has resolved since the pass began.  The
- * tickets of other tables hold nothing up here.  True if there was anything.
- */
-static bool take_all_back(haft_worker *worker)
-{
-    haft_domain *domain = worker->table->domain;
-    const uint64_t requested = domain_requested(domain);
-    struct batch *batch;
-
-    bool found = gather_all_lists(worker);
-
-    while ((batch = shelf_take_waiting(worker)) != NULL) {
-        const uint64_t ticket = load_relaxed(OWN, &batch->ticket);
-
-        domain_wait_for(domain, ticket < requested ? ticket : requested);
-        reclaim_batch(worker, batch);
-        found = true;
-    }
-    return found;
-}
-
-/* Callbacks may free and unpin meanwhile, so a pass that found something is not the last one. */
-static void run_passes(haft_table *table, haft_worker *worker)
-{
-    do {
-        implicit_flush(table);
-        wait_for_readers(table);
-    } while (take_all_back(worker) && table->on_reclaim != NULL);
-}
-
-/* A borrowed worker is a new one if no worker is closed. */
-static haft_status run_passes_by_borrowed(haft_table *table)
-{
-    haft_worker *worker = worker_borrow(table);
-
-    if (worker == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    run_passes(table, worker);
-    worker_return(worker);
-    return HAFT_OK;
-}
-
-/*
- * By the thread's implicit worker if it has one: borrowing may need memory, and a program that is
- * out of memory closes its tables.  A table without workers never had an object.
- */
-static haft_status take_table_back(haft_table *table)
-{
-    haft_worker *own = implicit_own(table);
-
-    if (own != NULL) {
-        run_passes(table, own);
-        return HAFT_OK;
-    }
-    return roster_first(table) != NULL ? run_passes_by_borrowed(table) : HAFT_OK;
-}
-
+/* Callbacks may have opened workers. */
 static haft_status try_to_drain(haft_table *table)
 {
-    haft_status status = domain_check_moment(table->domain);
+    const haft_status status = reclaim_table(table);
+    const bool is_in_use = status == HAFT_OK && (has_pins(table) || table_has_attached(table));
 
-    status = status == HAFT_OK ? take_table_back(table) : status;
-    return status == HAFT_OK && (has_pins(table) || table_has_attached(table)) ? HAFT_IN_USE
-                                                                               : status;
-}
-
-/* Callbacks may have opened workers. */
-static haft_status try_to_close(haft_table *table)
-{
-    const haft_status status = implicit_others(table) == 0 ? try_to_drain(table) : HAFT_IN_USE;
-
-    return status == HAFT_OK ? implicit_close(table) : status;
+    return status != HAFT_OK ? status : is_in_use ? HAFT_IN_USE : implicit_close(table);
 }
 
 haft_status drain_table(haft_table *table)
 {
-    haft_status status =
-        callback_is_running() ? HAFT_IN_CALLBACK : domain_check_process(table->domain);
+    haft_status status = drain_check_ending(table);
 
     if (status != HAFT_OK) {
         return status;
     }
-    status = try_to_close(table);
-    if (status != HAFT_OK) {
-        return status;
-    }
-    assert(census_is_right(table));
-    assert(haft_table_stats_get(table).retired == 0);
-    return HAFT_OK;
+    status = try_to_drain(table);
+    assert(status != HAFT_OK || census_is_right(table));
+    assert(status != HAFT_OK || haft_table_stats_get(table).retired == 0);
+    return status;
 }

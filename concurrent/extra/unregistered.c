@@ -13,6 +13,7 @@
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/life.h"
 #include "concurrent/table/lists.h"
+#include "concurrent/table/roster.h"
 #include "concurrent/table/worker.h"
 #include "lib/slots/diagnose.h"
 #include <haft/threads.h>
@@ -30,7 +31,7 @@ static haft_status reserve_without(haft_table *table, haft_id *id, void **object
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
-        return HAFT_NO_MEMORY;
+        return roster_why_none(table);
     }
     const haft_status status = worker_reserve(worker, id, object, caller);
 
@@ -44,7 +45,7 @@ static haft_status insert_without(haft_table *table, const void *object, haft_id
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
-        return HAFT_NO_MEMORY;
+        return roster_why_none(table);
     }
     const haft_status status = worker_insert(worker, object, id, caller);
 

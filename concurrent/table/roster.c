@@ -3,10 +3,11 @@
  *
  * Edges in this file.
  *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
- *   ADOPT   roster_leave (release) -> take_worker, worker_state (acquire)   its last state,
- *           to the thread that has it next, or that closes the table
+ *   ADOPT   roster_leave (release) -> take_worker, roster_end, worker_state (acquire)   its last
+ *           state, to the thread that has it next, or that clears or closes the table
  *   OWN     before others can find the worker; a thread's own state
  *   RETRY   a first look; the compare-and-swap decides
+ *   HINT    whether workers can be opened: roster_end decides, worker by worker
  */
 #include "concurrent/table/roster.h"
 #include "concurrent/batches/pool.h"
@@ -19,6 +20,8 @@
 #include <string.h>
 
 #define STATE_MASK ((UINT64_C(1) << STATE_BITS) - 1)
+
+#define ENDED UINT64_C(1) /* beside the address of the first worker */
 
 /* What programs work with, in place. */
 #define IN_FRONT(member, of)                                                                       \
@@ -34,14 +37,29 @@ _Static_assert(IN_FRONT(version, version) && IN_FRONT(object_size, object_size) 
                "a worker begins with its front");
 _Static_assert(HAFT_FRONT_FREE == MARK_FREE, "the mark of a slot that was freed");
 
+static haft_worker *worker_at(uint64_t head)
+{
+    return (haft_worker *)(uintptr_t)(head & ~ENDED);
+}
+
 haft_worker *roster_first(const haft_table *table)
 {
-    return (haft_worker *)(uintptr_t)load_acquire(ROSTER, &table->roster);
+    return worker_at(load_acquire(ROSTER, &table->roster));
+}
+
+bool roster_has_ended(const haft_table *table)
+{
+    return (load_relaxed(HINT, &table->roster) & ENDED) != 0;
+}
+
+static bool is_of_thread(enum worker_state state)
+{
+    return state == WORKER_OPEN || state == WORKER_BORROWED;
 }
 
 static uint64_t own(enum worker_state state)
 {
-    return state == WORKER_CLOSED ? WORKER_CLOSED : (uint64_t)state | thread_number() << STATE_BITS;
+    return is_of_thread(state) ? (uint64_t)state | thread_number() << STATE_BITS : (uint64_t)state;
 }
 
 enum worker_state worker_state(const haft_worker *worker)
@@ -55,7 +73,7 @@ uint64_t roster_open(const haft_table *table)
     uint64_t open = 0;
 
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        open += worker_state(worker) != WORKER_CLOSED &&
+        open += is_of_thread(worker_state(worker)) &&
                 !thread_is_gone(load_relaxed(OWN, &worker->state) >> STATE_BITS);
     }
     return open;
@@ -102,6 +120,20 @@ void roster_free(haft_table *table)
     }
 }
 
+/* In the roster; false: it is one of those that no thread opens. */
+static bool link_worker(haft_table *table, haft_worker *worker, enum worker_state state)
+{
+    uint64_t head;
+
+    do {
+        head = load_acquire(ROSTER, &table->roster);
+        worker->next = worker_at(head);
+        store_relaxed(OWN, &worker->state, own((head & ENDED) != 0 ? WORKER_ENDED : state));
+    } while (
+        !cas_release(ROSTER, &table->roster, head, (uint64_t)(uintptr_t)worker | (head & ENDED)));
+    return (head & ENDED) == 0;
+}
+
 haft_worker *roster_add(haft_table *table, enum worker_state state)
 {
     haft_worker *worker = heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
@@ -119,12 +151,7 @@ haft_worker *roster_add(haft_table *table, enum worker_state state)
     hand_fill(worker, pool_take(&table->pool, &worker->segment));
     hand_open(worker, pool_take(&table->pool, &worker->segment));
     set_front(worker);
-    store_relaxed(OWN, &worker->state, own(state));
-    do {
-        worker->next = roster_first(table);
-    } while (!cas_release(ROSTER, &table->roster, (uint64_t)(uintptr_t)worker->next,
-                          (uint64_t)(uintptr_t)worker));
-    return worker;
+    return link_worker(table, worker, state) ? worker : NULL;
 }
 
 /* AddressSanitizer reports the use of a worker that is closed.  Others look at the rest of it. */
@@ -157,11 +184,11 @@ static THREAD_LOCAL struct {
     haft_worker *worker;
 } latest_worker;
 
-/* Take a worker that is closed. */
-static bool take_worker(haft_worker *worker, enum worker_state state)
+/* Take a worker, from one state to the other. */
+static bool take_worker(haft_worker *worker, enum worker_state from, enum worker_state to)
 {
-    const bool taken = load_relaxed(RETRY, &worker->state) == WORKER_CLOSED &&
-                       cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, own(state));
+    const bool taken = load_relaxed(RETRY, &worker->state) == from &&
+                       cas_acquire(ADOPT, &worker->state, from, own(to));
 
     if (taken) {
         unpoison(worker);
@@ -169,13 +196,14 @@ static bool take_worker(haft_worker *worker, enum worker_state state)
     return taken;
 }
 
-haft_worker *roster_take_closed(const haft_table *table, enum worker_state state)
+static haft_worker *find_worker(const haft_table *table, enum worker_state from,
+                                enum worker_state to)
 {
-    if (latest_worker.table == table->number && take_worker(latest_worker.worker, state)) {
+    if (latest_worker.table == table->number && take_worker(latest_worker.worker, from, to)) {
         return latest_worker.worker;
     }
     for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        if (take_worker(worker, state)) {
+        if (take_worker(worker, from, to)) {
             return worker;
         }
     }
@@ -184,14 +212,24 @@ haft_worker *roster_take_closed(const haft_table *table, enum worker_state state
 
 haft_worker *roster_take(haft_table *table, enum worker_state state)
 {
-    haft_worker *worker = roster_take_closed(table, state);
+    const bool has_ended = roster_has_ended(table);
 
-    worker = worker != NULL ? worker : roster_add(table, state);
+    if (has_ended && state == WORKER_OPEN) {
+        return NULL;
+    }
+    haft_worker *worker = find_worker(table, has_ended ? WORKER_ENDED : WORKER_CLOSED, state);
+
+    worker = worker != NULL || has_ended ? worker : roster_add(table, state);
     if (worker != NULL) {
         latest_worker.table = table->number;
         latest_worker.worker = worker;
     }
     return worker;
+}
+
+haft_status roster_why_none(const haft_table *table)
+{
+    return roster_has_ended(table) ? HAFT_CLOSED : HAFT_NO_MEMORY;
 }
 
 void roster_hand_over(haft_worker *worker)
@@ -206,5 +244,32 @@ void roster_leave(haft_worker *worker)
     worker->is_movable = false; /* the next to have it may be a thread */
     poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
-    store_release(ADOPT, &worker->state, WORKER_CLOSED);
+    store_release(ADOPT, &worker->state,
+                  roster_has_ended(worker->table) ? WORKER_ENDED : WORKER_CLOSED);
+}
+
+/* --- the end --- */
+
+static void refuse_openings(haft_table *table)
+{
+    uint64_t head;
+
+    do {
+        head = load_relaxed(RETRY, &table->roster);
+    } while (!cas_relaxed(RETRY, &table->roster, head, head | ENDED));
+}
+
+bool roster_end(haft_table *table)
+{
+    bool all = true;
+
+    refuse_openings(table);
+    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+        /* Weakened, its batches could be as they were before. */
+        const bool is_ended = cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, WORKER_ENDED) ||
+                              worker_state(worker) == WORKER_ENDED;
+
+        all = all && is_ended;
+    }
+    return all;
 }

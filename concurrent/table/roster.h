@@ -17,16 +17,26 @@ haft_worker *roster_first(const haft_table *table);
 /* How many are open or borrowed. */
 uint64_t roster_open(const haft_table *table);
 
-/* A new worker in the state `state` of the calling thread; NULL: no memory. */
+/* A new worker in the state `state` of the calling thread; NULL: roster_why_none(). */
 haft_worker *roster_add(haft_table *table, enum worker_state state);
+
+/* Why there is none to open or to borrow: HAFT_CLOSED or HAFT_NO_MEMORY. */
+haft_status roster_why_none(const haft_table *table);
+
+/*
+ * From now on no thread opens a worker, and those that are open find no slots.  Whether all workers
+ * are closed.
+ */
+bool roster_end(haft_table *table);
+bool roster_has_ended(const haft_table *table);
 
 /* The memory of all workers, when no thread has any. */
 void roster_free(haft_table *table);
 
-/* A worker that was closed, in that state; NULL: there is none. */
-haft_worker *roster_take_closed(const haft_table *table, enum worker_state state);
-
-/* roster_take_closed(), or else a new worker; NULL: no memory. */
+/*
+ * A worker that was closed, in that state, or else a new one; after roster_end() one that was
+ * ended, to be borrowed.  NULL: roster_why_none().
+ */
 haft_worker *roster_take(haft_table *table, enum worker_state state);
 
 /* The worker, which is open, is the calling thread's from now on: it was handed over. */

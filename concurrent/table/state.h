@@ -71,9 +71,10 @@ struct backlog {
 
 /* The state and the thread of a worker in one word: state | thread_number() << STATE_BITS. */
 enum worker_state {
-    WORKER_CLOSED,  /* no thread's: any may open or borrow it */
-    WORKER_OPEN,    /* between haft_worker_open() and haft_worker_close() */
-    WORKER_BORROWED /* for one call of a thread without a worker, or of trim and its kin */
+    WORKER_CLOSED,   /* no thread's: any may open or borrow it */
+    WORKER_OPEN,     /* between haft_worker_open() and haft_worker_close() */
+    WORKER_BORROWED, /* for one call of a thread without a worker, or of trim and its kin */
+    WORKER_ENDED     /* closed, when the table is cleared: any may borrow it */
 };
 #define STATE_BITS 2
 
@@ -189,7 +190,7 @@ struct haft_table {
     _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
     _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */
     atomic_u64 budget;                        /* slots that workers may still hold back */
-    atomic_u64 roster;                        /* address of the worker added last */
+    atomic_u64 roster; /* address of the worker added last | 1: none is opened any more */
     atomic_u64 handed; /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
     _Alignas(CACHE_LINE) struct depot waiting; /* full batches, with their tickets */
     struct depot ready;                        /* full batches that may be reused at once */

@@ -14,6 +14,7 @@
 #include "concurrent/table/hand.h"
 #include "concurrent/table/handed.h"
 #include "concurrent/table/retire.h"
+#include "concurrent/table/roster.h"
 #include "concurrent/table/stats.h"
 #include "concurrent/table/suppliers.h"
 
@@ -62,7 +63,7 @@ static haft_status search_round(haft_worker *worker, struct search *search)
 static haft_status search_slots(haft_worker *worker)
 {
     struct search search;
-    haft_status status = HAFT_OK;
+    haft_status status = roster_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
 
     search.has_begun = false;
     search.unpinned = 0;

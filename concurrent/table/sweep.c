@@ -144,7 +144,7 @@ static haft_status reclaim_by_borrowed(haft_table *table)
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
-        return HAFT_NO_MEMORY;
+        return roster_why_none(table);
     }
     const haft_status status = reclaim_by(worker);
 

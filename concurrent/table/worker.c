@@ -27,7 +27,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     haft_worker *opened = roster_take(table, WORKER_OPEN);
 
     if (opened == NULL) {
-        return HAFT_NO_MEMORY;
+        return roster_why_none(table);
     }
     if (domain_join(domain, opened, &opened->member, &opened->lift) != HAFT_OK) {
         roster_leave(opened);

@@ -380,6 +380,10 @@ class Table(_Slots):
     def is_live(self, name):
         return self._c.haft_is_live(self.view, name.raw())
 
+    def clear(self):
+        """All objects end, and none is inserted any more.  A table that workers keep open may be cleared again."""
+        self._must(self._c.haft_table_clear(self._handle))
+
     def explain(self, name):
         """None for a live object, else the exception that says why the id does not resolve."""
         status = self._c.haft_diagnose(self._handle, name.raw())
@@ -593,7 +597,7 @@ def _members(struct):
 
 _CONTRACTS = {Domain: {"wait": "haft_domain_wait", "tick": "haft_domain_tick"},
               Table: {"insert": "haft_insert_unregistered", "free": "haft_table_free",
-                      "is_live": "haft_is_live", "explain": "haft_diagnose"},
+                      "clear": "haft_table_clear", "is_live": "haft_is_live", "explain": "haft_diagnose"},
               Worker: {"insert": "haft_insert_wait", "free": "haft_free", "quiescent": "haft_worker_quiescent",
                        "flush": "haft_worker_flush", "section": "haft_job_begin", "parked": "haft_thread_park"},
               Section: {"get": "haft_resolve"},

@@ -137,10 +137,10 @@ typedef struct haft_leak {
 } haft_leak;
 
 /*
- * on_leak: called by haft_local_close(), haft_table_close() and their kin of a table with
- * `sites`, once for each site where objects that are still live were allocated, the most objects
- * first; before on_destroy runs for them.  It may not call the table.  Without one, each is a line
- * on stderr such as
+ * on_leak: called by haft_local_close(), haft_table_clear(), haft_table_close() and their kin of a
+ * table with `sites`, once for each site where objects that are still live were allocated, the most
+ * objects first; before on_destroy or on_reclaim runs for them.  It may not call the table.
+ * Without one, each is a line on stderr such as
  *
  *   haft: ships: 12 objects are live at closing, allocated at spawn+0x41 (game+0x2c51), such as
  *   17v3

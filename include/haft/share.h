@@ -50,8 +50,8 @@ typedef struct haft_share_options {
  * whatever `reuse` and `min_free` were.
  * A table with `memory` keeps its slots there until it is closed; all else is its allocator's.
  * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
- * is a local table again: see haft/memory.h.  haft_table_close() ends the table as
- * haft_local_close() would, on_destroy included.
+ * is a local table again: see haft/memory.h.  haft_table_close() ends the table
+ * as any shared one, its objects by the on_reclaim that it has while it is shared.
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
  *           has changed:
@@ -76,10 +76,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 /*
  * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
  * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
- * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
- * haft_table_close() does; what on_reclaim inserts lives on in the local table.  That takes no
- * memory: one of haft_share() gets its former struct back; any other is made in the block of
- * `table`.
+ * defaults, and keeps `wrap`.  The call waits for readers and reclaims all freed slots.  No live
+ * object ends, and what on_reclaim inserts lives on in the local table.  That takes no memory: one
+ * of haft_share() gets its former struct back; any other is made in the block of `table`.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;
@@ -87,9 +86,10 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
- *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
- *                               as haft_table_close()
- *             HAFT_NO_MEMORY    for a worker, as haft_table_close()
+ *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
+ *             HAFT_IN_USE       a worker is open, an object is pinned, or a side is open
+ *             HAFT_NO_MEMORY    for a worker's part, if all workers are implicit and open, and none
+ *                               is the calling thread's
  * Threads   one thread outside read sections, when no other thread uses the table any more.  With
  *           qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.

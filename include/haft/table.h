@@ -71,10 +71,11 @@ typedef struct haft_worker haft_worker;
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
  * its slot back: in calls that reserve or insert, with a worker or without; in
  * haft_worker_quiescent(), _flush() and _close(); in haft_table_reclaim() and haft_trim(); in
- * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
+ * haft_table_clear(), _close() and haft_unshare().  Objects that live when the table is cleared or
+ * closed are freed by that.
  * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
  * the id that the object had.  `worker` is one of the calling thread's, or a closed one, borrowed
- * for the call; also while the table closes, when it should not insert further objects.
+ * for the call.
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
@@ -95,9 +96,9 @@ typedef struct haft_worker haft_worker;
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
  * while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a callback takes slots
- * back in the next quiescent point or reservation outside callbacks.  haft_table_close() and
- * haft_unshare() go on until no freed object is left, and haft_insert_wait() and its kin while the
- * answer is HAFT_BUSY.
+ * back in the next quiescent point or reservation outside callbacks.  haft_table_clear(),
+ * haft_table_close() and haft_unshare() go on until no freed object is left, and haft_insert_wait()
+ * and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -176,10 +177,31 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
 }
 
 /*
- * haft_table_close - the end of a table and of its implicit workers (haft/threads.h).  Waits for a
- * grace period and takes back all freed slots, until on_reclaim frees no more (one that always
- * inserts an object and frees it keeps the call from returning).  Live objects end without
- * on_reclaim.
+ * haft_table_clear - the end of all objects.  From this call on no worker is opened, and insertions
+ * and reservations answer HAFT_CLOSED; a worker that is open may still use the slots that it holds.
+ * When no worker is open, all lives end, and after a grace period on_reclaim runs for each object,
+ * in order of index for those that lived.  A callback that frees another object of the table is
+ * told HAFT_STALE: that one has ended too.  Reservations hold nothing up, and are never published.
+ *
+ * Tables whose callbacks free each other's objects are all cleared before the first is closed:
+ * frees, and all calls that look, answer as before.
+ *
+ * Returns   HAFT_OK.  Otherwise it may be called again:
+ *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED   nothing has changed
+ *             HAFT_IN_USE      a worker is open, and no object has ended; or pins keep objects, or
+ *                              a call of another thread is under way: all others have ended
+ * Threads   any outside read sections, alongside any call but haft_table_close() and
+ *           haft_unshare().  A haft_table_reclaim() beside it may return before on_reclaim has run
+ *           for objects that end here.
+ * Progress  blocking: waits for readers, if there are objects.  Frame clock: waits for no tick; no
+ *           thread may hold a pointer.
+ * Cost      a grace period; O(slots ever used).
+ */
+haft_status haft_table_clear(haft_table *table);
+
+/*
+ * haft_table_close - the end of a table: haft_table_clear(), then its memory is released.  It needs
+ * no memory.
  *
  * It waits for read sections that may still have an object of the table.  If no object lives, and
  * the freed ones have been handed on (haft_worker_flush) and their grace periods have passed, no
@@ -187,21 +209,17 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
  * closed table is misuse, whatever the id.
  *
- * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK;
- *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
- *                              object is pinned, a side open (haft/kit/side.h), or on_reclaim has
- *                              opened a worker that is not implicit: then it has run for all freed
- *                              objects that are not pinned
- *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open, and none
- *                              is the calling thread's
+ * Returns   HAFT_OK.  Otherwise the table is still open:
+ *             HAFT_IN_SECTION, HAFT_IN_CALLBACK   nothing has changed
+ *             HAFT_IN_USE      a worker is open: nothing has changed; or an object is pinned, or a
+ *                              side is open (haft/kit/side.h): all other objects have ended
  * Threads   one thread outside read sections, when no other thread uses the table any more, except
  *           that threads may end and with them their implicit workers.
  * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
- * Cost      a grace period or more, or none (see above); O(slots ever used) with an on_reclaim,
- *           with pins, for a former local table, or in debug builds, which take the census; else
- *           O(workers and waiting batches).
+ * Cost      a grace period, or none (see above); O(slots ever used) with an on_reclaim, with pins,
+ *           or in debug builds, which take the census; else O(workers and waiting batches).
  */
 haft_status haft_table_close(haft_table *table);
 

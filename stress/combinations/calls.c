@@ -91,11 +91,44 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
 }
 
 /* While a table closes, callbacks end: else they could make work for one another for ever.  What
- * they reserve or pin would keep it open.  With their worker they free. */
+ * they reserve or pin would keep it open. */
 static bool may_call(uint32_t call)
 {
-    return !play.is_closing || (call != CALL_BARE_RESERVE && call != CALL_PIN &&
-                                play.closing_steps++ < MOST_CLOSING_STEPS);
+    return !play.is_closing || (call != CALL_RESERVE && call != CALL_BARE_RESERVE &&
+                                call != CALL_PIN && play.closing_steps++ < MOST_CLOSING_STEPS);
+}
+
+/* What a callback may no longer do in a table that is cleared. */
+static bool is_closed_to(uint32_t call)
+{
+    switch (call) {
+    case CALL_WORKER_OPEN:
+    case CALL_WORKER_CURRENT:
+    case CALL_INSERT:
+    case CALL_INSERT_WAIT:
+    case CALL_INSERT_MANY:
+    case CALL_RESERVE:
+    case CALL_BARE_INSERT:
+    case CALL_BARE_INSERT_WAIT:
+    case CALL_BARE_RESERVE:
+    case CALL_COMMANDS_OPEN:
+        return play.is_cleared;
+    default:
+        return false;
+    }
+}
+
+static void ask_closed(haft_worker *worker)
+{
+    haft_worker *opened;
+    haft_id id;
+
+    expect(haft_worker_open(play.table, &opened), HAFT_CLOSED, "haft_worker_open");
+    if (worker != NULL) {
+        expect(haft_insert(worker, NULL, &id), HAFT_CLOSED, "haft_insert");
+        expect(haft_insert_wait(worker, NULL, &id), HAFT_CLOSED, "haft_insert_wait");
+        expect(haft_reserve(worker, &id, NULL), HAFT_CLOSED, "haft_reserve");
+    }
 }
 
 /* The plan's next step for a callback; none if it has none. */
@@ -106,8 +139,10 @@ static void call_next(const struct step *steps, uint32_t step_count, _Atomic(uin
         const uint32_t at = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
         const struct step *step = &steps[at % step_count];
 
-        if (may_call(step->call)) {
-            call_step(current, play.is_closing && step->call != CALL_FREE ? NULL : worker, step);
+        if (is_closed_to(step->call)) {
+            ask_closed(worker);
+        } else if (may_call(step->call)) {
+            call_step(current, worker, step);
         }
     }
 }
@@ -133,6 +168,9 @@ void reclaim_callback(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     require_that(arg == &play, "on_reclaim's argument");
     require_that(worker != NULL, "on_reclaim's worker");
+    if (play.ends_all && !play.is_cleared) {
+        model_cleared();
+    }
     check_values_at_end(id);
     model_reclaimed(id, object);
     call_in_reclaim(worker);

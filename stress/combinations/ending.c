@@ -12,7 +12,7 @@
 #include "stress/combinations/under_way.h"
 #include "stress/combinations/workers.h"
 
-static uint32_t count_keeping_open(void)
+uint32_t count_keeping_open(void)
 {
     uint32_t open = ((play.left_worker != NULL || play.has_guest) && is_clock(PLAN_WORKERS)) +
                     play.crowd_count + (play.set.commands != NULL);

@@ -9,6 +9,9 @@
 uint32_t clear_for_closing(struct thread *thread);
 void open_workers_again(uint32_t closed);
 
+/* How many workers keep the table from being closed, or may. */
+uint32_t count_keeping_open(void);
+
 void give_up_reservations(void);
 void unpin_all(void);
 

@@ -166,6 +166,7 @@ static haft_status close_beside(struct guest *guest, pthread_t thread)
     const haft_status status = play_close_table();
 
     pthread_join(thread, NULL);
+    play.has_guest = false;
     return status == HAFT_IN_USE && is_clock(PLAN_WORKERS) ? play_close_table() : status;
 }
 
@@ -186,7 +187,6 @@ static void try_close_beside_guest(struct thread *thread, const struct step *ste
     leave_to_close(thread);
     const haft_status status = close_beside(&guest, leaving);
 
-    play.has_guest = false;
     end_call(outer);
     go_on_after_close(status);
     open_workers_again(closed);

@@ -356,6 +356,18 @@ void model_freed(struct reg *reg, haft_id id)
     }
 }
 
+void model_cleared(void)
+{
+    play.is_cleared = true;
+    for (uint32_t i = 0; i < play.register_count; i++) {
+        struct reg *reg = &play.registers[i];
+
+        if (count_in(&reg->state) == REGISTER_LIVE) {
+            model_freed(reg, id_in(reg));
+        }
+    }
+}
+
 bool model_doom(struct reg *reg, haft_id id)
 {
     return word_in(&reg->id) == id.bits && turn_to(reg, REGISTER_LIVE, REGISTER_DOOMED);

@@ -167,7 +167,6 @@ struct side {
 struct other_table {
     haft_table *table; /* NULL: none */
     haft_view view;
-    bool is_closing;
     _Atomic(uint64_t) stamps;
     _Atomic(uint32_t) live;
     _Atomic(uint64_t) frees;
@@ -204,6 +203,8 @@ struct play {
     _Atomic(uint32_t) trimming;         /* calls of haft_trim() under way */
     bool is_ending;                     /* callbacks make no calls any more */
     _Atomic(bool) is_closing;
+    bool ends_all;          /* and all its objects end, */
+    bool is_cleared;        /* or have ended */
     uint32_t closing_steps; /* of callbacks, since then */
     bool has_guest;         /* one that is about to leave, or leaves at this moment */
     bool is_shared_again;
@@ -261,6 +262,9 @@ void model_published(struct reg *reg);
 
 /* The life of what the register named has ended, by a free that was told so or by haft_abort(). */
 void model_freed(struct reg *reg, haft_id id);
+
+/* All objects that live end at once. */
+void model_cleared(void);
 void model_aborted(struct reg *reg);
 
 /* Notes the most slots that were in use at one time. */

@@ -2,6 +2,7 @@
 #include "stress/combinations/opening.h"
 #include "stress/combinations/backend.h"
 #include "stress/combinations/calls.h"
+#include "stress/combinations/ending.h"
 #include "stress/combinations/memory.h"
 #include "stress/combinations/sides.h"
 #include "stress/combinations/threads.h"
@@ -124,11 +125,35 @@ static haft_status close_or_unshare(haft_local **local)
     return local != NULL ? haft_unshare(play.table, local) : haft_table_close(play.table);
 }
 
-/* Callbacks are told that the table closes. */
+/* While nothing but pins can keep objects: it ends all others. */
+static void clear_table(void)
+{
+    if (count_keeping_open() == 0) {
+        const haft_status status = haft_table_clear(play.table);
+
+        require_that(status == HAFT_OK || (status == HAFT_IN_USE && find_pinned(0) != NULL),
+                     "a table could not be cleared");
+    }
+}
+
+/* A table that pins alone keep open is cleared, and cannot be used again. */
+static haft_status close_with_pins(haft_status status)
+{
+    if (status == HAFT_IN_USE && count_keeping_open() == 0) {
+        unpin_all();
+        status = haft_table_close(play.table);
+    }
+    return status;
+}
+
 static haft_status end_with_sides(haft_local **local)
 {
     play.is_closing = true;
     play.closing_steps = 0;
+    play.ends_all = local == NULL;
+    if (play.ends_all && play.live % 2 != 0) {
+        clear_table();
+    }
     haft_status status = close_or_unshare(local);
 
     if (has_sides()) {
@@ -136,7 +161,8 @@ static haft_status end_with_sides(haft_local **local)
         end_sides();
         status = close_or_unshare(local);
     }
-    play.is_closing = false;
+    status = play.ends_all ? close_with_pins(status) : status;
+    play.is_closing = play.ends_all = play.is_cleared = false;
     return status;
 }
 

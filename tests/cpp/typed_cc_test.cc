@@ -123,6 +123,8 @@ static void shared_table()
     EXPECT(ship_scan(ships, HAFT_EVERYTHING, add, &sum) == 1 && sum == 7);
     EXPECT(ship_free(worker, id) == HAFT_OK);
     EXPECT(ship_worker_close(worker) == HAFT_OK);
+    EXPECT(ship_table_clear(ships) == HAFT_OK);
+    EXPECT(ship_worker_open(ships, &worker) == HAFT_CLOSED);
     EXPECT(ship_table_close(ships) == HAFT_OK);
     EXPECT(haft_domain_close(domain) == HAFT_OK);
 }

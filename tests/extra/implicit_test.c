@@ -328,12 +328,13 @@ static void open_another(void *object, haft_id id, haft_worker *worker, void *ar
     }
 }
 
-Test(implicit, closes_not_where_on_reclaim_has_opened_another_worker)
+Test(implicit, unshares_not_where_on_reclaim_has_opened_another_worker)
 {
     struct farewell farewell;
     haft_domain *domain = open_farewell(&farewell, open_another);
+    haft_local *local;
 
-    expect_status(haft_table_close(farewell.table), HAFT_IN_USE);
+    expect_status(haft_unshare(farewell.table, &local), HAFT_IN_USE);
     cr_expect(eq(uint, farewell.reclaimed, 2));
     expect_status(haft_worker_close(farewell.opened), HAFT_OK);
     sem_post(&farewell.go);

@@ -165,6 +165,9 @@ static void test_share(enum circumstance circumstance)
     CHECK(haft_local_count(local) == 1 && haft_local_diagnose(local, id) == HAFT_STALE);
     CHECK_OK(haft_share_sized(local, shared.domain, &how, sizeof how, &table));
     CHECK(haft_is_live(view, other));
+    CHECK_OK(haft_table_clear(table));
+    CHECK(haft_worker_open(table, &worker) == HAFT_CLOSED);
+    CHECK(haft_diagnose(table, other) == HAFT_STALE);
     CHECK_OK(haft_table_close(table));
     shared_close(&shared);
 }

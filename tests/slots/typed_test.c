@@ -530,6 +530,8 @@ Test(typed_table, pins_hold_objects_of_the_type)
     expect_status(pinned_aligned_16_unpin(table, id), HAFT_NOT_PINNED);
     haft_section_end(shared.domain);
     expect_status(pinned_aligned_16_worker_close(mine), HAFT_OK);
+    expect_status(pinned_aligned_16_table_clear(table), HAFT_OK);
+    cr_expect(eq(ptr, pinned_aligned_16_resolve(table.view, id), NULL));
     expect_status(pinned_aligned_16_table_close(table), HAFT_OK);
     haft_section_begin(shared.domain);
 }

@@ -341,6 +341,11 @@ impl<'d, T: Send + Sync + 'static> Table<'d, T> {
         Status::check(unsafe { sys::haft_table_free(self.table, id.raw()) })
     }
 
+    /// haft_table_clear: all objects end, and none is inserted any more.
+    pub fn clear(&self) -> Result<()> {
+        Status::check(unsafe { sys::haft_table_clear(self.table) })
+    }
+
     /// A snapshot.
     pub fn is_live(&self, id: Id<T>) -> bool {
         unsafe { sys::haft_is_live(self.view, id.raw()) }

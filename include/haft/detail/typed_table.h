@@ -96,6 +96,8 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
         const haft_status status = haft_table_open_typed(name##_type(), domain, options, &table);  \
         return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
     }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_table_clear, (name##_table table),                         \
+                    haft_table_clear(table.table))                                                 \
     HAFT_TYPED_CALL(haft_status, name##_table_close, (name##_table table),                         \
                     haft_table_close(table.table))                                                 \
     HAFT_TYPED_CALL(haft_status, name##_diagnose, (name##_table table, name##_id id),              \

@@ -10,7 +10,7 @@ extern const struct explored_case insert_many_case, is_live_case, freed_unread_c
 extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
     drivers_case, drivers_late_case, late_case, wake_case, workers_case, adopt_case, roster_case;
 extern const struct explored_case full_many_case, full_unregistered_case, returned_case,
-    closing_case, given_up_case;
+    closing_case, given_up_case, clear_case, clear_opening_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and foreign clocks */
@@ -103,6 +103,8 @@ const struct explored_case *const all_cases[] = {
     &full_unregistered_case,
     &returned_case,
     &closing_case,
+    &clear_case,
+    &clear_opening_case,
     &round_case,
     &two_depots_case,
     &segment_case,
