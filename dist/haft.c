@@ -11329,9 +11329,10 @@ struct haft__backlog {
 
 /* The state and the thread of a worker in one word: state | thread_number() << STATE_BITS. */
 enum haft__worker_state {
-    haft__WORKER_CLOSED,  /* no thread's: any may open or borrow it */
-    haft__WORKER_OPEN,    /* between haft_worker_open() and haft_worker_close() */
-    haft__WORKER_BORROWED /* for one call of a thread without a worker, or of trim and its kin */
+    haft__WORKER_CLOSED,   /* no thread's: any may open or borrow it */
+    haft__WORKER_OPEN,     /* between haft_worker_open() and haft_worker_close() */
+    haft__WORKER_BORROWED, /* for one call of a thread without a worker, or of trim and its kin */
+    haft__WORKER_ENDED     /* closed, when the table is cleared: any may borrow it */
 };
 #define haft__STATE_BITS 2
 
@@ -11447,7 +11448,7 @@ struct haft_table {
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 shortage; /* times that a thread found no slot */
     haft__atomic_u64 budget;                        /* slots that workers may still hold back */
-    haft__atomic_u64 roster;                        /* address of the worker added last */
+    haft__atomic_u64 roster; /* address of the worker added last | 1: none is opened any more */
     haft__atomic_u64 handed; /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
     _Alignas(haft__CACHE_LINE) struct haft__depot waiting; /* full batches, with their tickets */
     struct haft__depot ready;                        /* full batches that may be reused at once */
@@ -11765,16 +11766,26 @@ HAFT_INTERNAL haft_worker *haft__roster_first(const haft_table *table);
 /* How many are open or borrowed. */
 HAFT_INTERNAL uint64_t haft__roster_open(const haft_table *table);
 
-/* A new worker in the state `state` of the calling thread; NULL: no memory. */
+/* A new worker in the state `state` of the calling thread; NULL: roster_why_none(). */
 HAFT_INTERNAL haft_worker *haft__roster_add(haft_table *table, enum haft__worker_state state);
+
+/* Why there is none to open or to borrow: HAFT_CLOSED or HAFT_NO_MEMORY. */
+HAFT_INTERNAL haft_status haft__roster_why_none(const haft_table *table);
+
+/*
+ * From now on no thread opens a worker, and those that are open find no slots.  Whether all workers
+ * are closed.
+ */
+HAFT_INTERNAL bool haft__roster_end(haft_table *table);
+HAFT_INTERNAL bool haft__roster_has_ended(const haft_table *table);
 
 /* The memory of all workers, when no thread has any. */
 HAFT_INTERNAL void haft__roster_free(haft_table *table);
 
-/* A worker that was closed, in that state; NULL: there is none. */
-HAFT_INTERNAL haft_worker *haft__roster_take_closed(const haft_table *table, enum haft__worker_state state);
-
-/* roster_take_closed(), or else a new worker; NULL: no memory. */
+/*
+ * A worker that was closed, in that state, or else a new one; after roster_end() one that was
+ * ended, to be borrowed.  NULL: roster_why_none().
+ */
 HAFT_INTERNAL haft_worker *haft__roster_take(haft_table *table, enum haft__worker_state state);
 
 /* The worker, which is open, is the calling thread's from now on: it was handed over. */
@@ -13537,13 +13548,16 @@ void haft_abort(haft_worker *worker, haft_id id)
  *
  * Edges in this file.
  *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
- *   ADOPT   roster_leave (release) -> take_worker, worker_state (acquire)   its last state,
- *           to the thread that has it next, or that closes the table
+ *   ADOPT   roster_leave (release) -> take_worker, roster_end, worker_state (acquire)   its last
+ *           state, to the thread that has it next, or that clears or closes the table
  *   OWN     before others can find the worker; a thread's own state
  *   RETRY   a first look; the compare-and-swap decides
+ *   HINT    whether workers can be opened: roster_end decides, worker by worker
  */
 
 #define haft__STATE_MASK ((UINT64_C(1) << haft__STATE_BITS) - 1)
+
+#define haft__ENDED UINT64_C(1) /* beside the address of the first worker */
 
 /* What programs work with, in place. */
 #define haft__IN_FRONT(member, of)                                                                       \
@@ -13559,14 +13573,29 @@ _Static_assert(haft__IN_FRONT(version, version) && haft__IN_FRONT(object_size, o
                "a worker begins with its front");
 _Static_assert(HAFT_FRONT_FREE == haft__MARK_FREE, "the mark of a slot that was freed");
 
+static haft_worker *haft__worker_at(uint64_t head)
+{
+    return (haft_worker *)(uintptr_t)(head & ~haft__ENDED);
+}
+
 HAFT_INTERNAL haft_worker *haft__roster_first(const haft_table *table)
 {
-    return (haft_worker *)(uintptr_t)haft__load_acquire(ROSTER, &table->roster);
+    return haft__worker_at(haft__load_acquire(ROSTER, &table->roster));
+}
+
+HAFT_INTERNAL bool haft__roster_has_ended(const haft_table *table)
+{
+    return (haft__load_relaxed(HINT, &table->roster) & haft__ENDED) != 0;
+}
+
+static bool haft__is_of_thread(enum haft__worker_state state)
+{
+    return state == haft__WORKER_OPEN || state == haft__WORKER_BORROWED;
 }
 
 static uint64_t haft__own(enum haft__worker_state state)
 {
-    return state == haft__WORKER_CLOSED ? haft__WORKER_CLOSED : (uint64_t)state | haft__thread_number() << haft__STATE_BITS;
+    return haft__is_of_thread(state) ? (uint64_t)state | haft__thread_number() << haft__STATE_BITS : (uint64_t)state;
 }
 
 HAFT_INTERNAL enum haft__worker_state haft__worker_state(const haft_worker *worker)
@@ -13580,7 +13609,7 @@ HAFT_INTERNAL uint64_t haft__roster_open(const haft_table *table)
     uint64_t open = 0;
 
     for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        open += haft__worker_state(worker) != haft__WORKER_CLOSED &&
+        open += haft__is_of_thread(haft__worker_state(worker)) &&
                 !haft__thread_is_gone(haft__load_relaxed(OWN, &worker->state) >> haft__STATE_BITS);
     }
     return open;
@@ -13627,6 +13656,20 @@ HAFT_INTERNAL void haft__roster_free(haft_table *table)
     }
 }
 
+/* In the roster; false: it is one of those that no thread opens. */
+static bool haft__link_worker(haft_table *table, haft_worker *worker, enum haft__worker_state state)
+{
+    uint64_t head;
+
+    do {
+        head = haft__load_acquire(ROSTER, &table->roster);
+        worker->next = haft__worker_at(head);
+        haft__store_relaxed(OWN, &worker->state, haft__own((head & haft__ENDED) != 0 ? haft__WORKER_ENDED : state));
+    } while (
+        !haft__cas_release(ROSTER, &table->roster, head, (uint64_t)(uintptr_t)worker | (head & haft__ENDED)));
+    return (head & haft__ENDED) == 0;
+}
+
 HAFT_INTERNAL haft_worker *haft__roster_add(haft_table *table, enum haft__worker_state state)
 {
     haft_worker *worker = haft__heap_take(&table->slots.heap, sizeof(haft_worker), haft__CACHE_LINE);
@@ -13644,12 +13687,7 @@ HAFT_INTERNAL haft_worker *haft__roster_add(haft_table *table, enum haft__worker
     haft__hand_fill(worker, haft__pool_take(&table->pool, &worker->segment));
     haft__hand_open(worker, haft__pool_take(&table->pool, &worker->segment));
     haft__set_front(worker);
-    haft__store_relaxed(OWN, &worker->state, haft__own(state));
-    do {
-        worker->next = haft__roster_first(table);
-    } while (!haft__cas_release(ROSTER, &table->roster, (uint64_t)(uintptr_t)worker->next,
-                          (uint64_t)(uintptr_t)worker));
-    return worker;
+    return haft__link_worker(table, worker, state) ? worker : NULL;
 }
 
 /* AddressSanitizer reports the use of a worker that is closed.  Others look at the rest of it. */
@@ -13682,11 +13720,11 @@ static haft__THREAD_LOCAL struct {
     haft_worker *worker;
 } haft__latest_worker;
 
-/* Take a worker that is closed. */
-static bool haft__take_worker(haft_worker *worker, enum haft__worker_state state)
+/* Take a worker, from one state to the other. */
+static bool haft__take_worker(haft_worker *worker, enum haft__worker_state from, enum haft__worker_state to)
 {
-    const bool haft__taken = haft__load_relaxed(RETRY, &worker->state) == haft__WORKER_CLOSED &&
-                       haft__cas_acquire(ADOPT, &worker->state, haft__WORKER_CLOSED, haft__own(state));
+    const bool haft__taken = haft__load_relaxed(RETRY, &worker->state) == from &&
+                       haft__cas_acquire(ADOPT, &worker->state, from, haft__own(to));
 
     if (haft__taken) {
         haft__unpoison(worker);
@@ -13694,13 +13732,14 @@ static bool haft__take_worker(haft_worker *worker, enum haft__worker_state state
     return haft__taken;
 }
 
-HAFT_INTERNAL haft_worker *haft__roster_take_closed(const haft_table *table, enum haft__worker_state state)
+static haft_worker *haft__find_worker(const haft_table *table, enum haft__worker_state from,
+                                enum haft__worker_state to)
 {
-    if (haft__latest_worker.table == table->number && haft__take_worker(haft__latest_worker.worker, state)) {
+    if (haft__latest_worker.table == table->number && haft__take_worker(haft__latest_worker.worker, from, to)) {
         return haft__latest_worker.worker;
     }
     for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        if (haft__take_worker(worker, state)) {
+        if (haft__take_worker(worker, from, to)) {
             return worker;
         }
     }
@@ -13709,14 +13748,24 @@ HAFT_INTERNAL haft_worker *haft__roster_take_closed(const haft_table *table, enu
 
 HAFT_INTERNAL haft_worker *haft__roster_take(haft_table *table, enum haft__worker_state state)
 {
-    haft_worker *worker = haft__roster_take_closed(table, state);
+    const bool has_ended = haft__roster_has_ended(table);
 
-    worker = worker != NULL ? worker : haft__roster_add(table, state);
+    if (has_ended && state == haft__WORKER_OPEN) {
+        return NULL;
+    }
+    haft_worker *worker = haft__find_worker(table, has_ended ? haft__WORKER_ENDED : haft__WORKER_CLOSED, state);
+
+    worker = worker != NULL || has_ended ? worker : haft__roster_add(table, state);
     if (worker != NULL) {
         haft__latest_worker.table = table->number;
         haft__latest_worker.worker = worker;
     }
     return worker;
+}
+
+HAFT_INTERNAL haft_status haft__roster_why_none(const haft_table *table)
+{
+    return haft__roster_has_ended(table) ? HAFT_CLOSED : HAFT_NO_MEMORY;
 }
 
 HAFT_INTERNAL void haft__roster_hand_over(haft_worker *worker)
@@ -13731,7 +13780,34 @@ HAFT_INTERNAL void haft__roster_leave(haft_worker *worker)
     worker->is_movable = false; /* the next to have it may be a thread */
     haft__poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
-    haft__store_release(ADOPT, &worker->state, haft__WORKER_CLOSED);
+    haft__store_release(ADOPT, &worker->state,
+                  haft__roster_has_ended(worker->table) ? haft__WORKER_ENDED : haft__WORKER_CLOSED);
+}
+
+/* --- the end --- */
+
+static void haft__refuse_openings(haft_table *table)
+{
+    uint64_t head;
+
+    do {
+        head = haft__load_relaxed(RETRY, &table->roster);
+    } while (!haft__cas_relaxed(RETRY, &table->roster, head, head | haft__ENDED));
+}
+
+HAFT_INTERNAL bool haft__roster_end(haft_table *table)
+{
+    bool all = true;
+
+    haft__refuse_openings(table);
+    for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        /* Weakened, its batches could be as they were before. */
+        const bool is_ended = haft__cas_acquire(ADOPT, &worker->state, haft__WORKER_CLOSED, haft__WORKER_ENDED) ||
+                              haft__worker_state(worker) == haft__WORKER_ENDED;
+
+        all = all && is_ended;
+    }
+    return all;
 }
 
 /* concurrent/table/shelf.c */
@@ -14511,7 +14587,7 @@ static haft_status haft__search_round(haft_worker *worker, struct haft__search *
 static haft_status haft__search_slots(haft_worker *worker)
 {
     struct haft__search search;
-    haft_status status = HAFT_OK;
+    haft_status status = haft__roster_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
 
     search.has_begun = false;
     search.unpinned = 0;
@@ -14679,7 +14755,7 @@ static haft_status haft__reclaim_by_borrowed(haft_table *table)
     haft_worker *worker = haft__worker_borrow(table);
 
     if (worker == NULL) {
-        return HAFT_NO_MEMORY;
+        return haft__roster_why_none(table);
     }
     const haft_status status = haft__reclaim_by(worker);
 
@@ -15075,7 +15151,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     haft_worker *opened = haft__roster_take(table, haft__WORKER_OPEN);
 
     if (opened == NULL) {
-        return HAFT_NO_MEMORY;
+        return haft__roster_why_none(table);
     }
     if (haft__domain_join(domain, opened, &opened->member, &opened->lift) != HAFT_OK) {
         haft__roster_leave(opened);
@@ -15315,13 +15391,26 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
 }
 
 /*
- * concurrent/extra/drain.h - draining a table before it is closed or handed over.
+ * concurrent/extra/drain.h - reclaiming all freed slots before a table is closed or handed over.
  */
 
+/* Whether the calling thread may wait for readers now: HAFT_OK, HAFT_IN_CALLBACK, HAFT_FORKED,
+ * HAFT_IN_SECTION. */
+HAFT_INTERNAL haft_status haft__drain_check_moment(const haft_table *table);
+
+/* The same for a table that is to end, in which no worker may be open: HAFT_IN_USE. */
+HAFT_INTERNAL haft_status haft__drain_check_ending(const haft_table *table);
+
 /*
- * Bring the table to the state in which it can be ended: no worker is open, no reader has a
- * pointer, all freed slots are taken back.  HAFT_OK; or why not, and it can be used as before.
- * Blocking; one thread, when no other thread uses the table.
+ * Reclaim all slots that wait, each after its grace period or once `latest` is done, until
+ * on_reclaim frees and unpins no more.  Blocking; one thread.
+ */
+HAFT_INTERNAL void haft__drain_waiting(haft_worker *worker, uint64_t haft__latest);
+
+/*
+ * Bring a table in which no worker is open to the state in which its slots can be handed over: no
+ * reader has a pointer, all freed slots are reclaimed.  HAFT_OK; or why not, and it can be used as
+ * before.  Blocking; one thread, when no other thread uses the table.
  */
 HAFT_INTERNAL haft_status haft__drain_table(haft_table *table);
 
@@ -15349,32 +15438,155 @@ HAFT_INTERNAL haft_status haft__implicit_close(const haft_table *table);
 /* concurrent/extra/close.c */
 
 /*
- * Closing a table.
+ * Clearing and closing a table.
+ *
+ * First no thread opens a worker any more, then all lives are ended, highest index first: their
+ * slots are a list through their words, lowest index first, which is this call's alone.  After one
+ * grace period the slots of that list are reclaimed, then all others that waited.  No life begins
+ * meanwhile, so no callback adds to them.
+ *
+ * Other threads may free, pin and unpin.  A free that has ended a life and has not yet put its slot
+ * anywhere shows in the counts: the object counts as live, or as retired.
  *
  * In the child of a fork a table of its parent's only gives its memory back: its other threads may
  * have been anywhere, so nothing is waited for, looked at or called.
  *
  * Edges in this file.
- *   OWN     no other thread uses the table
+ *   OWN     the slot is in this call's list; no other thread uses the table
+ *   RETRY   a first look at a word; life_end decides
+ *   COUNT   one number for all lives that were ended; how far slots were drawn: by no worker now
  */
 
-/* A table that came from a local one is handed back, and closed as a local table. */
-static haft_status haft__close_shared(haft_table *table)
-{
-    haft_local *local;
-    const haft_status status = haft_unshare(table, &local);
+/* --- the lives of all objects end --- */
 
-    if (status == HAFT_OK) {
-        haft_local_close(local);
+/* End the life in slot `index`: the slot begins the list.  False: there is none. */
+static bool haft__end_life(haft_table *table, uint64_t index, uint64_t *first, const void *caller)
+{
+    const struct haft__slots *slots = &table->slots;
+    haft__atomic_u64 *at = haft__slots_word(slots, index);
+    const haft_id id = {haft__load_relaxed(RETRY, at)};
+    uint64_t word;
+
+    if (haft__word_index(&slots->format, id.bits) != index || !haft__life_end(slots, id, &word)) {
+        return false;
     }
-    return status;
+    haft__sites_note_death(&slots->sites, index, caller);
+    haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, *first));
+    *first = index;
+    return true;
 }
 
-/* Stopped: its slots, and itself. */
+/* The first slot of the list; MARK_FREE, which ends it: no object was live. */
+static uint64_t haft__end_lives(haft_table *table, const void *caller)
+{
+    uint64_t first = haft__MARK_FREE;
+    uint64_t ended = 0;
+
+    for (uint64_t index = haft__load_relaxed(COUNT, &table->fresh); index-- > HAFT_FIRST_INDEX;) {
+        ended += haft__end_life(table, index, &first, caller);
+    }
+    haft__fetch_add_relaxed(COUNT, &table->counters.freed, ended);
+    return first;
+}
+
+/* Move slots from the list to the empty batch, up to a full one. */
+static void haft__take_ended(const haft_table *table, uint64_t *first, struct haft__batch *batch)
+{
+    const struct haft__slots *slots = &table->slots;
+
+    while (*first != haft__MARK_FREE && batch->count < table->batch_max) {
+        haft__atomic_u64 *at = haft__slots_word(slots, *first);
+        const uint64_t word = haft__load_relaxed(OWN, at);
+
+        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, haft__MARK_FREE));
+        batch->has_last_lives = batch->has_last_lives || haft__word_generation(&slots->format, word) == 0;
+        batch->indices[batch->count++] = (uint32_t)*first;
+        *first = haft__word_index(&slots->format, word);
+    }
+}
+
+static void haft__reclaim_ended(haft_worker *worker, uint64_t first)
+{
+    while (first != haft__MARK_FREE) {
+        struct haft__batch *batch = haft__shelf_empty_batch(worker);
+
+        haft__take_ended(worker->table, &first, batch);
+        haft__reclaim_batch(worker, batch);
+    }
+}
+
+/* Whether an object's memory goes without a call when the table does, as no thread asks for it. */
+static bool haft__ends_by_itself(const haft_table *table)
+{
+    return table->on_reclaim == NULL && !table->slots.has_pins;
+}
+
+static void haft__end_objects(haft_worker *worker, bool closes, const void *caller)
+{
+    haft_table *table = worker->table;
+    const uint64_t first = closes && haft__ends_by_itself(table) ? haft__MARK_FREE : haft__end_lives(table, caller);
+
+    if (first != haft__MARK_FREE || haft__stats_stock(table).live != 0 || !haft__list_is_empty(table, haft__LIST_FREED)) {
+        haft__domain_wait_for(table->domain, haft__domain_ticket(table->domain));
+    }
+    haft__reclaim_ended(worker, first);
+    haft__drain_waiting(worker, UINT64_MAX);
+}
+
+/* --- clearing --- */
+
+/* Implicit workers close with the table.  HAFT_IN_USE: another worker is open, or borrowed. */
+static haft_status haft__end_workers(haft_table *table)
+{
+    if (haft__implicit_others(table) == 0) {
+        haft__implicit_flush(table);
+        haft__implicit_close(table);
+    }
+    return haft__roster_end(table) ? HAFT_OK : HAFT_IN_USE;
+}
+
+/* All lives are ended, no free is under way, and no pin keeps an object. */
+static bool haft__is_clear(const haft_table *table)
+{
+    const struct haft__stock stock = haft__stats_stock(table);
+
+    return stock.live == 0 && stock.retired == 0;
+}
+
+/* A table without workers never had an object. */
+static haft_status haft__clear_table(haft_table *table, bool closes, const void *caller)
+{
+    if (haft__end_workers(table) != HAFT_OK) {
+        return HAFT_IN_USE;
+    }
+    haft_worker *worker = haft__roster_first(table) != NULL ? haft__worker_borrow(table) : NULL;
+
+    if (worker == NULL) {
+        return haft__roster_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
+    }
+    haft__leaks_report(&table->slots, table->name, haft__load_relaxed(COUNT, &table->fresh));
+    haft__end_objects(worker, closes, caller);
+    haft__worker_return(worker);
+    return (closes && haft__ends_by_itself(table)) || haft__is_clear(table) ? HAFT_OK : HAFT_IN_USE;
+}
+
+haft_status haft_table_clear(haft_table *table)
+{
+    const haft_status status = haft__drain_check_moment(table);
+
+    return status == HAFT_OK ? haft__clear_table(table, false, haft__CALLER) : status;
+}
+
+/* --- closing --- */
+
 static void haft__end_memory(haft_table *table)
 {
+    haft_local *former = table->legacy.local;
+
+    haft__table_stop(table);
     haft__slots_unpoison_all(&table->slots, haft__load_relaxed(OWN, &table->fresh));
     haft__slots_close(&table->slots);
+    haft__local_free(former);
     haft__table_free(table);
 }
 
@@ -15385,8 +15597,6 @@ static haft_status haft__close_parents(haft_table *table)
     status = status == HAFT_OK && haft__table_has_attached(table) ? HAFT_IN_USE : status;
     status = status == HAFT_OK ? haft__implicit_close(table) : status;
     if (status == HAFT_OK) {
-        haft__local_free(table->legacy.local);
-        haft__table_stop(table);
         haft__end_memory(table);
     }
     return status;
@@ -15397,18 +15607,15 @@ haft_status haft_table_close(haft_table *table)
     if (haft__domain_check_process(table->domain) != HAFT_OK) {
         return haft__close_parents(table);
     }
-    if (table->legacy.local != NULL) {
-        return haft__close_shared(table);
-    }
-    const haft_status status = haft__drain_table(table);
+    haft_status status = haft__drain_check_ending(table);
 
-    if (status != HAFT_OK) {
-        return status;
+    status = status == HAFT_OK ? haft__clear_table(table, true, haft__CALLER) : status;
+    status = status == HAFT_OK && haft__table_has_attached(table) ? HAFT_IN_USE : status;
+    if (status == HAFT_OK) {
+        assert(haft__census_is_right(table));
+        haft__end_memory(table);
     }
-    haft__leaks_report(&table->slots, table->name, haft__load_relaxed(OWN, &table->fresh));
-    haft__table_stop(table);
-    haft__end_memory(table);
-    return HAFT_OK;
+    return status;
 }
 
 /*
@@ -15445,7 +15652,7 @@ HAFT_INTERNAL haft_status haft__collect_begin(haft_table *table, haft_worker **w
     *worker = haft__worker_borrow(table);
     if (*worker == NULL) {
         haft__store_relaxed(RETRY, &table->collecting, 0);
-        return HAFT_NO_MEMORY;
+        return haft__roster_why_none(table);
     }
     haft__gather_all_due(*worker);
     return HAFT_OK;
@@ -15462,17 +15669,104 @@ HAFT_INTERNAL void haft__collect_end(haft_worker *worker)
 /* concurrent/extra/drain.c */
 
 /*
- * Draining a table: each pass takes back all freed slots, until a pass finds none.  A callback may
+ * Draining a table: each pass reclaims all freed slots, until a pass finds none.  A callback may
  * free and unpin meanwhile.
  *
  * Edges in this file.
  *   HINT    whether anything is attached: a thread that was told of it sees it
- *   OWN     no other thread uses the table; the batch is this worker's
+ *   OWN     the batch is this worker's; no other thread uses the table
  */
 
 HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table)
 {
     return haft__load_relaxed(HINT, &table->attached) != 0;
+}
+
+HAFT_INTERNAL haft_status haft__drain_check_moment(const haft_table *table)
+{
+    const haft_status status =
+        haft__callback_is_running() ? HAFT_IN_CALLBACK : haft__domain_check_process(table->domain);
+
+    return status == HAFT_OK ? haft__domain_check_moment(table->domain) : status;
+}
+
+HAFT_INTERNAL haft_status haft__drain_check_ending(const haft_table *table)
+{
+    const haft_status status = haft__drain_check_moment(table);
+
+    /* Where both are so, a worker that is open is what to tell of. */
+    return (status == HAFT_OK || status == HAFT_IN_SECTION) && haft__implicit_others(table) != 0
+               ? HAFT_IN_USE
+               : status;
+}
+
+/* True if there was anything. */
+static bool haft__reclaim_waiting(haft_worker *worker, uint64_t haft__latest)
+{
+    struct haft__batch *batch;
+
+    bool found = haft__gather_all_lists(worker);
+
+    while ((batch = haft__shelf_take_waiting(worker)) != NULL) {
+        const uint64_t ticket = haft__load_relaxed(OWN, &batch->ticket);
+
+        haft__domain_wait_for(worker->table->domain, ticket < haft__latest ? ticket : haft__latest);
+        haft__reclaim_batch(worker, batch);
+        found = true;
+    }
+    return found;
+}
+
+HAFT_INTERNAL void haft__drain_waiting(haft_worker *worker, uint64_t haft__latest)
+{
+    do {
+        haft__retire_open(worker); /* what callbacks have freed by it */
+    } while (haft__reclaim_waiting(worker, haft__latest));
+}
+
+/*
+ * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
+ * Objects that were aborted, or reclaimed up to a pin, have no readers.
+ */
+static void haft__wait_for_readers(haft_table *table)
+{
+    if (haft_table_stats_get(table).live != 0 || !haft__list_is_empty(table, haft__LIST_FREED)) {
+        haft__domain_wait_for(table->domain, haft__domain_ticket(table->domain));
+    }
+}
+
+/*
+ * Callbacks may free and unpin meanwhile, so a pass that found something is not the last one.  What
+ * they free in a pass needs no wait: no other thread uses the table, and none has resolved since
+ * the pass began.  The tickets of other tables hold nothing up here.
+ */
+static void haft__run_passes(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+
+    do {
+        haft__retire_hand_on(worker);
+        haft__implicit_flush(table);
+        haft__wait_for_readers(table);
+    } while (haft__reclaim_waiting(worker, haft__domain_requested(table->domain)) && table->on_reclaim != NULL);
+}
+
+/* By the thread's implicit worker if it has one: the borrowed one may need memory where all are
+ * implicit.  A table without workers never had an object. */
+static haft_status haft__reclaim_table(haft_table *table)
+{
+    haft_worker *haft__own = haft__implicit_own(table);
+    haft_worker *borrowed =
+        haft__own == NULL && haft__roster_first(table) != NULL ? haft__worker_borrow(table) : NULL;
+
+    if (haft__own == NULL && borrowed == NULL) {
+        return haft__roster_first(table) != NULL ? HAFT_NO_MEMORY : HAFT_OK;
+    }
+    haft__run_passes(haft__own != NULL ? haft__own : borrowed);
+    if (borrowed != NULL) {
+        haft__worker_return(borrowed);
+    }
+    return HAFT_OK;
 }
 
 static bool haft__has_pins(const haft_table *table)
@@ -15490,109 +15784,26 @@ static bool haft__has_pins(const haft_table *table)
     return false;
 }
 
-/*
- * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
- * Objects that were aborted, or taken back up to a pin, have no readers.
- */
-static void haft__wait_for_readers(haft_table *table)
-{
-    if (haft_table_stats_get(table).live != 0 || !haft__list_is_empty(table, haft__LIST_FREED)) {
-        haft__domain_wait_for(table->domain, haft__domain_ticket(table->domain));
-    }
-}
-
-/*
- * Take back all slots that wait, and wait for their tickets, except for those that callbacks take
- * meanwhile: no other thread uses the table, and no thread has resolved since the pass began.  The
- * tickets of other tables hold nothing up here.  True if there was anything.
- */
-static bool haft__take_all_back(haft_worker *worker)
-{
-    haft_domain *domain = worker->table->domain;
-    const uint64_t haft__requested = haft__domain_requested(domain);
-    struct haft__batch *batch;
-
-    bool found = haft__gather_all_lists(worker);
-
-    while ((batch = haft__shelf_take_waiting(worker)) != NULL) {
-        const uint64_t ticket = haft__load_relaxed(OWN, &batch->ticket);
-
-        haft__domain_wait_for(domain, ticket < haft__requested ? ticket : haft__requested);
-        haft__reclaim_batch(worker, batch);
-        found = true;
-    }
-    return found;
-}
-
-/* Callbacks may free and unpin meanwhile, so a pass that found something is not the last one. */
-static void haft__run_passes(haft_table *table, haft_worker *worker)
-{
-    do {
-        haft__implicit_flush(table);
-        haft__wait_for_readers(table);
-    } while (haft__take_all_back(worker) && table->on_reclaim != NULL);
-}
-
-/* A borrowed worker is a new one if no worker is closed. */
-static haft_status haft__run_passes_by_borrowed(haft_table *table)
-{
-    haft_worker *worker = haft__worker_borrow(table);
-
-    if (worker == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    haft__run_passes(table, worker);
-    haft__worker_return(worker);
-    return HAFT_OK;
-}
-
-/*
- * By the thread's implicit worker if it has one: borrowing may need memory, and a program that is
- * out of memory closes its tables.  A table without workers never had an object.
- */
-static haft_status haft__take_table_back(haft_table *table)
-{
-    haft_worker *haft__own = haft__implicit_own(table);
-
-    if (haft__own != NULL) {
-        haft__run_passes(table, haft__own);
-        return HAFT_OK;
-    }
-    return haft__roster_first(table) != NULL ? haft__run_passes_by_borrowed(table) : HAFT_OK;
-}
-
+/* Callbacks may have opened workers. */
 static haft_status haft__try_to_drain(haft_table *table)
 {
-    haft_status status = haft__domain_check_moment(table->domain);
+    const haft_status status = haft__reclaim_table(table);
+    const bool haft__is_in_use = status == HAFT_OK && (haft__has_pins(table) || haft__table_has_attached(table));
 
-    status = status == HAFT_OK ? haft__take_table_back(table) : status;
-    return status == HAFT_OK && (haft__has_pins(table) || haft__table_has_attached(table)) ? HAFT_IN_USE
-                                                                               : status;
-}
-
-/* Callbacks may have opened workers. */
-static haft_status haft__try_to_close(haft_table *table)
-{
-    const haft_status status = haft__implicit_others(table) == 0 ? haft__try_to_drain(table) : HAFT_IN_USE;
-
-    return status == HAFT_OK ? haft__implicit_close(table) : status;
+    return status != HAFT_OK ? status : haft__is_in_use ? HAFT_IN_USE : haft__implicit_close(table);
 }
 
 HAFT_INTERNAL haft_status haft__drain_table(haft_table *table)
 {
-    haft_status status =
-        haft__callback_is_running() ? HAFT_IN_CALLBACK : haft__domain_check_process(table->domain);
+    haft_status status = haft__drain_check_ending(table);
 
     if (status != HAFT_OK) {
         return status;
     }
-    status = haft__try_to_close(table);
-    if (status != HAFT_OK) {
-        return status;
-    }
-    assert(haft__census_is_right(table));
-    assert(haft_table_stats_get(table).retired == 0);
-    return HAFT_OK;
+    status = haft__try_to_drain(table);
+    assert(status != HAFT_OK || haft__census_is_right(table));
+    assert(status != HAFT_OK || haft_table_stats_get(table).retired == 0);
+    return status;
 }
 
 /* concurrent/extra/explain_table.c */
@@ -16878,7 +17089,7 @@ static haft_status haft__reserve_without(haft_table *table, haft_id *id, void **
     haft_worker *worker = haft__worker_borrow(table);
 
     if (worker == NULL) {
-        return HAFT_NO_MEMORY;
+        return haft__roster_why_none(table);
     }
     const haft_status status = haft__worker_reserve(worker, id, haft__object, caller);
 
@@ -16892,7 +17103,7 @@ static haft_status haft__insert_without(haft_table *table, const void *haft__obj
     haft_worker *worker = haft__worker_borrow(table);
 
     if (worker == NULL) {
-        return HAFT_NO_MEMORY;
+        return haft__roster_why_none(table);
     }
     const haft_status status = haft__worker_insert(worker, haft__object, id, caller);
 

@@ -63,19 +63,19 @@
  *     haft/view.h           710  resolving ids: what every table has in common
  *     haft/domain.h        1431  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1767  the handle table that all threads share, and its workers
- *     haft/counted.h       2241  the handle table for any thread: objects are held by counts
- *     haft/local.h         2586  the handle table of one thread: slots with holes, stable addresses
+ *     haft/counted.h       2259  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2604  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2926  visiting the live objects of a shared table
- *     haft/pin.h           3042  holding on to an object beyond a read section
- *     haft/share.h         3094  hand a local table over to all threads, and back
- *     haft/memory.h        3177  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2944  visiting the live objects of a shared table
+ *     haft/pin.h           3060  holding on to an object beyond a read section
+ *     haft/share.h         3112  hand a local table over to all threads, and back
+ *     haft/memory.h        3195  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/threads.h       3355  threads that the program did not start, or that seldom use a
+ *     haft/threads.h       3373  threads that the program did not start, or that seldom use a
  *                                table: a worker for each thread that asks, and inserting and
  *                                freeing without one
  *     haft/diagnose.h      1046  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4342  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4362  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          965  a grace period that the program brings: a foreign clock
  *
@@ -1170,10 +1170,10 @@ typedef struct haft_leak {
 } haft_leak;
 
 /*
- * on_leak: called by haft_local_close(), haft_table_close() and their kin of a table with
- * `sites`, once for each site where objects that are still live were allocated, the most objects
- * first; before on_destroy runs for them.  It may not call the table.  Without one, each is a line
- * on stderr such as
+ * on_leak: called by haft_local_close(), haft_table_clear(), haft_table_close() and their kin of a
+ * table with `sites`, once for each site where objects that are still live were allocated, the most
+ * objects first; before on_destroy or on_reclaim runs for them.  It may not call the table.
+ * Without one, each is a line on stderr such as
  *
  *   haft: ships: 12 objects are live at closing, allocated at spawn+0x41 (game+0x2c51), such as
  *   17v3
@@ -1812,10 +1812,11 @@ void haft_thread_online(haft_domain *domain);
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
  * its slot back: in calls that reserve or insert, with a worker or without; in
  * haft_worker_quiescent(), _flush() and _close(); in haft_table_reclaim() and haft_trim(); in
- * haft_table_close() and haft_unshare().  Objects that live at haft_table_close() end without it.
+ * haft_table_clear(), _close() and haft_unshare().  Objects that live when the table is cleared or
+ * closed are freed by that.
  * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
  * the id that the object had.  `worker` is one of the calling thread's, or a closed one, borrowed
- * for the call; also while the table closes, when it should not insert further objects.
+ * for the call.
  *
  * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
  * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
@@ -1836,9 +1837,9 @@ void haft_thread_online(haft_domain *domain);
  *
  * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
  * while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a callback takes slots
- * back in the next quiescent point or reservation outside callbacks.  haft_table_close() and
- * haft_unshare() go on until no freed object is left, and haft_insert_wait() and its kin while the
- * answer is HAFT_BUSY.
+ * back in the next quiescent point or reservation outside callbacks.  haft_table_clear(),
+ * haft_table_close() and haft_unshare() go on until no freed object is left, and haft_insert_wait()
+ * and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -1917,10 +1918,31 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
 }
 
 /*
- * haft_table_close - the end of a table and of its implicit workers (haft/threads.h).  Waits for a
- * grace period and takes back all freed slots, until on_reclaim frees no more (one that always
- * inserts an object and frees it keeps the call from returning).  Live objects end without
- * on_reclaim.
+ * haft_table_clear - the end of all objects.  From this call on no worker is opened, and insertions
+ * and reservations answer HAFT_CLOSED; a worker that is open may still use the slots that it holds.
+ * When no worker is open, all lives end, and after a grace period on_reclaim runs for each object,
+ * in order of index for those that lived.  A callback that frees another object of the table is
+ * told HAFT_STALE: that one has ended too.  Reservations hold nothing up, and are never published.
+ *
+ * Tables whose callbacks free each other's objects are all cleared before the first is closed:
+ * frees, and all calls that look, answer as before.
+ *
+ * Returns   HAFT_OK.  Otherwise it may be called again:
+ *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED   nothing has changed
+ *             HAFT_IN_USE      a worker is open, and no object has ended; or pins keep objects, or
+ *                              a call of another thread is under way: all others have ended
+ * Threads   any outside read sections, alongside any call but haft_table_close() and
+ *           haft_unshare().  A haft_table_reclaim() beside it may return before on_reclaim has run
+ *           for objects that end here.
+ * Progress  blocking: waits for readers, if there are objects.  Frame clock: waits for no tick; no
+ *           thread may hold a pointer.
+ * Cost      a grace period; O(slots ever used).
+ */
+haft_status haft_table_clear(haft_table *table);
+
+/*
+ * haft_table_close - the end of a table: haft_table_clear(), then its memory is released.  It needs
+ * no memory.
  *
  * It waits for read sections that may still have an object of the table.  If no object lives, and
  * the freed ones have been handed on (haft_worker_flush) and their grace periods have passed, no
@@ -1928,21 +1950,17 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
  * closed table is misuse, whatever the id.
  *
- * Returns   HAFT_OK.  Otherwise the table can be used as before: HAFT_IN_SECTION, HAFT_IN_CALLBACK;
- *             HAFT_IN_USE      a worker is open, or a call without one has not returned; or an
- *                              object is pinned, a side open (haft/kit/side.h), or on_reclaim has
- *                              opened a worker that is not implicit: then it has run for all freed
- *                              objects that are not pinned
- *             HAFT_NO_MEMORY   for a worker's part, if all workers are implicit and open, and none
- *                              is the calling thread's
+ * Returns   HAFT_OK.  Otherwise the table is still open:
+ *             HAFT_IN_SECTION, HAFT_IN_CALLBACK   nothing has changed
+ *             HAFT_IN_USE      a worker is open: nothing has changed; or an object is pinned, or a
+ *                              side is open (haft/kit/side.h): all other objects have ended
  * Threads   one thread outside read sections, when no other thread uses the table any more, except
  *           that threads may end and with them their implicit workers.
  * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
- * Cost      a grace period or more, or none (see above); O(slots ever used) with an on_reclaim,
- *           with pins, for a former local table, or in debug builds, which take the census; else
- *           O(workers and waiting batches).
+ * Cost      a grace period, or none (see above); O(slots ever used) with an on_reclaim, with pins,
+ *           or in debug builds, which take the census; else O(workers and waiting batches).
  */
 haft_status haft_table_close(haft_table *table);
 
@@ -3124,8 +3142,8 @@ typedef struct haft_share_options {
  * whatever `reuse` and `min_free` were.
  * A table with `memory` keeps its slots there until it is closed; all else is its allocator's.
  * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
- * is a local table again: see haft/memory.h.  haft_table_close() ends the table as
- * haft_local_close() would, on_destroy included.
+ * is a local table again: see haft/memory.h.  haft_table_close() ends the table
+ * as any shared one, its objects by the on_reclaim that it has while it is shared.
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
  *           has changed:
@@ -3150,10 +3168,9 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 /*
  * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
  * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
- * defaults, and keeps `wrap`.  The call waits for readers and takes back all that was freed, as
- * haft_table_close() does; what on_reclaim inserts lives on in the local table.  That takes no
- * memory: one of haft_share() gets its former struct back; any other is made in the block of
- * `table`.
+ * defaults, and keeps `wrap`.  The call waits for readers and reclaims all freed slots.  No live
+ * object ends, and what on_reclaim inserts lives on in the local table.  That takes no memory: one
+ * of haft_share() gets its former struct back; any other is made in the block of `table`.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
  * slots together are more than the local one's capacity, the capacity grows to their number;
@@ -3161,9 +3178,10 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
- *             HAFT_IN_USE, HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
- *                               as haft_table_close()
- *             HAFT_NO_MEMORY    for a worker, as haft_table_close()
+ *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
+ *             HAFT_IN_USE       a worker is open, an object is pinned, or a side is open
+ *             HAFT_NO_MEMORY    for a worker's part, if all workers are implicit and open, and none
+ *                               is the calling thread's
  * Threads   one thread outside read sections, when no other thread uses the table any more.  With
  *           qsbr and the workers clock it is a quiescent point of the calling thread.
  * Ordering  acquire: all that was done with the table before is visible.
@@ -4216,6 +4234,8 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
         const haft_status status = haft_table_open_typed(name##_type(), domain, options, &table);  \
         return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
     }                                                                                              \
+    HAFT_TYPED_CALL(haft_status, name##_table_clear, (name##_table table),                         \
+                    haft_table_clear(table.table))                                                 \
     HAFT_TYPED_CALL(haft_status, name##_table_close, (name##_table table),                         \
                     haft_table_close(table.table))                                                 \
     HAFT_TYPED_CALL(haft_status, name##_diagnose, (name##_table table, name##_id id),              \

@@ -1422,37 +1422,14 @@ template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
 namespace haft
 {
 
-namespace detail
-{
-
-/*
- * haft_table_close(), after the destructors of objects that are still live: where there are any,
- * haft_unshare() makes a local table of it, which ends.
- */
-template <class T, pins P> haft_status close_table(haft_table *table) noexcept
-{
-    if constexpr (has_destructor<T>) {
-        haft_local *local;
-        const haft_status status = haft_unshare(table, &local);
-
-        return status == HAFT_OK ? haft::local<T, P>::adopt(local).status() : status;
-    } else {
-        return haft_table_close(table);
-    }
-}
-
-} // namespace detail
-
 /*
  * The table object itself belongs to one thread, as any other object; what it refers to is for
  * all.  So threads share one by reference, or have the view and a worker each.
  */
 template <class T, pins P = pins::no>
-class table
-    : public detail::slot_owner<T, P, haft_table, detail::telling_closer<detail::close_table<T, P>>>
+class table : public detail::slot_owner<T, P, haft_table, detail::telling_closer<haft_table_close>>
 {
-    using base =
-        detail::slot_owner<T, P, haft_table, detail::telling_closer<detail::close_table<T, P>>>;
+    using base = detail::slot_owner<T, P, haft_table, detail::telling_closer<haft_table_close>>;
     using base::handle_;
     using base::view_;
 
@@ -1488,11 +1465,13 @@ class table
     }
 
     /*
-     * haft_table_close(), after the destructors of objects that are still live, which may not use
-     * the table any more.  Where the answer is not HAFT_OK (as haft_table_close() says), the table
-     * stays open, and no live object has ended.
+     * haft_table_clear(): all objects end, and none is made any more.  Where objects of several
+     * tables free each other in their destructors, all tables are cleared before the first ends.
      */
-    haft_status close() noexcept { return base::close_by(detail::close_table<T, P>); }
+    haft_status clear() const noexcept { return haft_table_clear(handle_.get()); }
+
+    /* haft_table_close().  Where the answer is not HAFT_OK, the table stays open. */
+    haft_status close() noexcept { return base::close_by(haft_table_close); }
 
     haft_status reclaim() const noexcept { return haft_table_reclaim(handle_.get()); }
 
