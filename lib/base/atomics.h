@@ -1,5 +1,5 @@
 /*
- * lib/base/atomics.h - all atomic operations of lib/ and concurrent/.
+ * lib/base/atomics.h - all atomic operations of lib/, concurrent/ and kit/.
  *
  * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
  * haft/detail/atomics.h lists the edges.  No fences: the order stands on the operation, where

@@ -3,7 +3,7 @@
  *
  * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
  * (-DHAFT_OS_BARE).  All are compiled, and an #if in each leaves all but one empty: a port is
- * another os_*.c with such an #if.  No other file of lib/ and concurrent/ calls the system or
+ * another os_*.c with such an #if.  No other file of lib/, concurrent/ and kit/ calls the system or
  * includes its headers, except the files of an export.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.

@@ -1,6 +1,6 @@
 """Mutants of one small change each, drawn by chance: `./dev mutants --random N --seed S`.
 
-A round takes one change of each file of lib/ and concurrent/, until there are N: first a kind, then
+A round takes one change of each file of lib/, concurrent/ and kit/, until there are N: first a kind, then
 one of that kind.  What does not compile, or compiles to the same machine code, is drawn again.
 
 All are built into one library, each behind a switch (switches.py), so that the programs are built once.
