@@ -101,7 +101,7 @@ struct haft__os_key {
  *
  * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
  * (-DHAFT_OS_BARE).  All are compiled, and an #if in each leaves all but one empty: a port is
- * another os_*.c with such an #if.  No other file of lib/ and concurrent/ calls the system or
+ * another os_*.c with such an #if.  No other file of lib/, concurrent/ and kit/ calls the system or
  * includes its headers, except the files of an export.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
@@ -394,7 +394,7 @@ static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value
 #endif
 
 /*
- * lib/base/atomics.h - all atomic operations of lib/ and concurrent/.
+ * lib/base/atomics.h - all atomic operations of lib/, concurrent/ and kit/.
  *
  * The order is in the name, the edge is the first argument: store_release(PUBLISH, &word, id).
  * haft/detail/atomics.h lists the edges.  No fences: the order stands on the operation, where

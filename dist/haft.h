@@ -103,7 +103,7 @@
 #define HAFT_HAFT_H
 
 #if defined(HAFT_HOOKED) || defined(HAFT_WEAKEN)
-#error "haft's checkers build the sources in lib/ and concurrent/, not these files"
+#error "haft's checkers build the sources in lib/, concurrent/ and kit/, not these files"
 #endif
 
 #include <stdbool.h>
