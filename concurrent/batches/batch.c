@@ -5,8 +5,25 @@
  *   OWN   this thread alone has both batches
  */
 #include "concurrent/batches/batch.h"
+#include "lib/base/walk.h"
 #include <assert.h>
+#include <haft/id.h>
 #include <string.h>
+
+bool batch_is_sound(const struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (batch->indices[i] < HAFT_FIRST_INDEX) {
+            return false;
+        }
+        for (uint32_t other = 0; other < i; other++) {
+            if (batch->indices[other] == batch->indices[i]) {
+                return false;
+            }
+        }
+    }
+    return batch->count <= BATCH_SLOTS;
+}
 
 void batch_move(struct batch *to, struct batch *from, uint32_t most)
 {
@@ -20,6 +37,7 @@ void batch_move(struct batch *to, struct batch *from, uint32_t most)
     memcpy(&to->indices[to->count], &from->indices[from->count], moved * sizeof to->indices[0]);
     to->count += moved;
     assert(to->count <= most && "a batch has no more slots than it has room for");
+    assert_walk(batch_is_sound(to) && batch_is_sound(from));
     to->has_last_lives = to->has_last_lives || from->has_last_lives;
     if (ticket > load_relaxed(OWN, &to->ticket)) {
         store_relaxed(OWN, &to->ticket, ticket);

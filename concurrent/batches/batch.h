@@ -26,4 +26,7 @@ struct batch {
 /* Move slots from the end of `from` to `to`, until `to` has `most` or `from` is empty. */
 void batch_move(struct batch *to, struct batch *from, uint32_t most);
 
+/* Whether its indices are those of slots, and no two alike; of a batch that is in no hand. */
+bool batch_is_sound(const struct batch *batch);
+
 #endif /* HAFT_CONCURRENT_BATCH_H */

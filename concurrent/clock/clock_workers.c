@@ -44,6 +44,7 @@
 #include "lib/base/os.h"
 #include "lib/base/pause.h"
 #include "lib/base/text.h"
+#include "lib/base/walk.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -100,6 +101,18 @@ static struct member *own_member(const haft_domain *domain)
         }
     }
     return NULL;
+}
+
+/* Whether no other member of the domain is the calling thread's. */
+static bool is_only_own(const haft_domain *domain, const struct member *own)
+{
+    const struct member *member = first_member(domain);
+
+    while (member != NULL && (member == own || load_relaxed(OWN, &member->thread) !=
+                                                   load_relaxed(OWN, &own->thread))) {
+        member = member->next;
+    }
+    return member == NULL;
 }
 
 static bool is_away(const struct member *member)
@@ -250,6 +263,7 @@ static struct member *need_member(haft_domain *domain)
     }
     own = claim_member(domain);
     own = own != NULL ? own : add_member(domain);
+    assert_walk(own == NULL || is_only_own(domain, own));
     return own != NULL ? remember_member(domain, own) : NULL;
 }
 

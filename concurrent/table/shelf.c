@@ -14,6 +14,7 @@
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/handed.h"
 #include "concurrent/table/roster.h"
+#include "lib/base/walk.h"
 #include <assert.h>
 #include <stddef.h>
 
@@ -40,6 +41,7 @@ void shelf_give_batch(haft_worker *worker, struct batch *batch)
 static void to_depot(haft_worker *worker, struct depot *depot, struct batch *batch)
 {
     assert(batch->count == worker->table->batch_max && "only full batches go to a depot");
+    assert_walk(batch_is_sound(batch));
     depot_push(depot, &worker->table->pool, batch);
     count_up(&worker->counters.batches_moved, 1);
 }
@@ -103,6 +105,7 @@ static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct 
     haft_table *table = worker->table;
 
     assert(batch->count != 0 && batch->count <= table->batch_max);
+    assert_walk(batch_is_sound(batch));
     while (!push(shelf, batch)) {
         if (batch->count == table->batch_max) {
             to_depot(worker, shelf->depot, batch);

@@ -5,6 +5,7 @@
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 #include "lib/local/local_list.h"
+#include "lib/base/walk.h"
 #include "lib/local/state.h"
 #include "lib/slots/fresh_runs.h"
 #include <assert.h>
@@ -25,6 +26,23 @@ static void set_next(haft_local *local, uint64_t index, uint64_t next)
     const uint64_t word = word_with_index(&local->slots.format, word_at(local, index), next);
 
     store_relaxed(OWN, slots_word(&local->slots, index), word);
+}
+
+/* The list, as far as a walk goes: free slots that were used, and as many as are counted. */
+static bool list_is_whole(haft_local *local)
+{
+    uint64_t at = *local_head(local);
+    uint64_t count = 0;
+
+    for (; at != MARK_END && count < WALK_MOST; count++) {
+        if (at < HAFT_FIRST_INDEX || at >= local->used ||
+            !local_is_free(local, at, word_at(local, at))) {
+            return false;
+        }
+        at = next_of(local, at);
+    }
+    return local->is_in_place ||
+           (at == MARK_END ? count == local->queue_count : count < local->queue_count);
 }
 
 void local_begin_list(haft_local *local)
@@ -49,6 +67,7 @@ static uint64_t pop_listed(haft_local *local)
     assert(local->queue_count != 0 && index >= HAFT_FIRST_INDEX && index < local->used);
     local->listed_head = (uint32_t)next_of(local, index);
     local->queue_count--;
+    assert_walk(list_is_whole(local));
     return index;
 }
 
@@ -62,6 +81,7 @@ static void push_queue(haft_local *local, uint64_t index)
     }
     local->queue_tail = index;
     local->queue_count++;
+    assert_walk(list_is_whole(local));
 }
 
 /* Slot `index` is free, and used before all others in the list. */
@@ -77,6 +97,7 @@ static void push_first(haft_local *local, uint64_t index, uint64_t word)
         local->queue_tail = local->queue_count == 0 ? index : local->queue_tail;
         local->queue_count++;
     }
+    assert_walk(list_is_whole(local));
 }
 
 void local_push(haft_local *local, uint64_t index, uint64_t word)
@@ -178,6 +199,7 @@ static void unlink_slot(haft_local *local, uint64_t index, uint64_t before)
         local->queue_count--;
         local->queue_tail = next == MARK_END ? before : local->queue_tail;
     }
+    assert_walk(list_is_whole(local));
 }
 
 void local_claim(haft_local *local, uint64_t index)

@@ -1,6 +1,21 @@
 /* The list of released runs. */
 #include "lib/slots/fresh_runs.h"
+#include "lib/base/walk.h"
 #include <assert.h>
+
+/* The list, as far as a walk goes: each run is there, and none but the last is in use. */
+static bool runs_are_listed(const struct runs *runs)
+{
+    uint64_t run = runs->first;
+
+    for (int i = 0; run != RUN_LAST && i < WALK_MOST; i++) {
+        if (run < runs_least(runs) || run >= runs->count) {
+            return false;
+        }
+        run = runs_link(runs, run);
+    }
+    return true;
+}
 
 void fresh_runs_push(struct runs *runs, uint64_t run)
 {
@@ -8,6 +23,7 @@ void fresh_runs_push(struct runs *runs, uint64_t run)
     assert(runs->first == RUN_LAST || runs->first < runs->count);
     runs_set_link(runs, run, runs->first);
     runs->first = run;
+    assert_walk(runs_are_listed(runs));
 }
 
 uint64_t fresh_runs_pop(struct runs *runs)
@@ -35,4 +51,5 @@ void fresh_runs_remove(struct runs *runs, uint64_t run)
         runs_set_link(runs, before, runs_link(runs, run));
     }
     runs_set_link(runs, run, RUN_IN_USE);
+    assert_walk(runs_are_listed(runs));
 }
