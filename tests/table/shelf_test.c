@@ -239,7 +239,8 @@ TEST_ON_EACH_CLOCK(shelf, what_is_ready_is_found_behind_what_waits)
     shelf_offer(shared.worker, full_batch(&shared, 0, &next));
     batch = shelf_take_ready(other);
     cr_assert(ne(ptr, batch, NULL));
-    cr_expect(eq(u32, batch->indices[0], HAFT_FIRST_INDEX + next - batch->count)); /* the last one */
+    /* The last one. */
+    cr_expect(eq(u32, batch->indices[0], HAFT_FIRST_INDEX + next - batch->count));
     batch->count = 0;
     shelf_give_batch(other, batch);
     cr_expect(eq(ptr, shelf_take_ready(other), NULL));
