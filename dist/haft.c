@@ -3780,9 +3780,37 @@ HAFT_INTERNAL uint64_t haft__fresh_runs_pop(struct haft__runs *runs);
 /* Take `run`, which is in the list.  O(runs before it). */
 HAFT_INTERNAL void haft__fresh_runs_remove(struct haft__runs *runs, uint64_t haft__run);
 
+/*
+ * lib/base/walk.h - asserts that walk over a list or a batch: on in debug builds with HAFT_WALKS,
+ * as those with AddressSanitizer.
+ */
+
+#if defined(HAFT_WALKS) && !defined(NDEBUG)
+#define haft__assert_walk(condition) assert(condition)
+#else
+#define haft__assert_walk(condition) ((void)(0 && (condition)))
+#endif
+
+/* A walk ends after that many steps: it comes with each change of a list. */
+#define haft__WALK_MOST 64
+
 /* lib/slots/fresh_runs.c */
 
 /* The list of released runs. */
+
+/* The list, as far as a walk goes: each run is there, and none but the last is in use. */
+static bool haft__runs_are_listed(const struct haft__runs *runs)
+{
+    uint64_t haft__run = runs->first;
+
+    for (int i = 0; haft__run != haft__RUN_LAST && i < haft__WALK_MOST; i++) {
+        if (haft__run < haft__runs_least(runs) || haft__run >= runs->count) {
+            return false;
+        }
+        haft__run = haft__runs_link(runs, haft__run);
+    }
+    return true;
+}
 
 HAFT_INTERNAL void haft__fresh_runs_push(struct haft__runs *runs, uint64_t haft__run)
 {
@@ -3790,6 +3818,7 @@ HAFT_INTERNAL void haft__fresh_runs_push(struct haft__runs *runs, uint64_t haft_
     assert(runs->first == haft__RUN_LAST || runs->first < runs->count);
     haft__runs_set_link(runs, haft__run, runs->first);
     runs->first = haft__run;
+    haft__assert_walk(haft__runs_are_listed(runs));
 }
 
 HAFT_INTERNAL uint64_t haft__fresh_runs_pop(struct haft__runs *runs)
@@ -3817,6 +3846,7 @@ HAFT_INTERNAL void haft__fresh_runs_remove(struct haft__runs *runs, uint64_t haf
         haft__runs_set_link(runs, before, haft__runs_link(runs, haft__run));
     }
     haft__runs_set_link(runs, haft__run, haft__RUN_IN_USE);
+    haft__assert_walk(haft__runs_are_listed(runs));
 }
 
 /* lib/slots/geometry.c */
@@ -5580,6 +5610,23 @@ static void haft__set_next(haft_local *local, uint64_t index, uint64_t next)
     haft__store_relaxed(OWN, haft__slots_word(&local->slots, index), word);
 }
 
+/* The list, as far as a walk goes: free slots that were used, and as many as are counted. */
+static bool haft__list_is_whole(haft_local *local)
+{
+    uint64_t at = *haft__local_head(local);
+    uint64_t count = 0;
+
+    for (; at != haft__MARK_END && count < haft__WALK_MOST; count++) {
+        if (at < HAFT_FIRST_INDEX || at >= local->used ||
+            !haft__local_is_free(local, at, haft__word_at(local, at))) {
+            return false;
+        }
+        at = haft__next_of(local, at);
+    }
+    return local->is_in_place ||
+           (at == haft__MARK_END ? count == local->queue_count : count < local->queue_count);
+}
+
 HAFT_INTERNAL void haft__local_begin_list(haft_local *local)
 {
     local->is_in_place = local->mode == haft__LOCAL_OPEN && !local->is_fifo && !local->is_crowded;
@@ -5602,6 +5649,7 @@ static uint64_t haft__pop_listed(haft_local *local)
     assert(local->queue_count != 0 && index >= HAFT_FIRST_INDEX && index < local->used);
     local->listed_head = (uint32_t)haft__next_of(local, index);
     local->queue_count--;
+    haft__assert_walk(haft__list_is_whole(local));
     return index;
 }
 
@@ -5615,6 +5663,7 @@ static void haft__push_queue(haft_local *local, uint64_t index)
     }
     local->queue_tail = index;
     local->queue_count++;
+    haft__assert_walk(haft__list_is_whole(local));
 }
 
 /* Slot `index` is free, and used before all others in the list. */
@@ -5630,6 +5679,7 @@ static void haft__push_first(haft_local *local, uint64_t index, uint64_t word)
         local->queue_tail = local->queue_count == 0 ? index : local->queue_tail;
         local->queue_count++;
     }
+    haft__assert_walk(haft__list_is_whole(local));
 }
 
 HAFT_INTERNAL void haft__local_push(haft_local *local, uint64_t index, uint64_t word)
@@ -5731,6 +5781,7 @@ static void haft__unlink_slot(haft_local *local, uint64_t index, uint64_t before
         local->queue_count--;
         local->queue_tail = next == haft__MARK_END ? before : local->queue_tail;
     }
+    haft__assert_walk(haft__list_is_whole(local));
 }
 
 HAFT_INTERNAL void haft__local_claim(haft_local *local, uint64_t index)
@@ -8348,6 +8399,9 @@ struct haft__batch {
 /* Move slots from the end of `from` to `to`, until `to` has `most` or `from` is empty. */
 HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *from, uint32_t most);
 
+/* Whether its indices are those of slots, and no two alike; of a batch that is in no hand. */
+HAFT_INTERNAL bool haft__batch_is_sound(const struct haft__batch *batch);
+
 /* concurrent/batches/batch.c */
 
 /*
@@ -8356,6 +8410,21 @@ HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *
  * Edges in this file.
  *   OWN   this thread alone has both batches
  */
+
+HAFT_INTERNAL bool haft__batch_is_sound(const struct haft__batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (batch->indices[i] < HAFT_FIRST_INDEX) {
+            return false;
+        }
+        for (uint32_t other = 0; other < i; other++) {
+            if (batch->indices[other] == batch->indices[i]) {
+                return false;
+            }
+        }
+    }
+    return batch->count <= haft__BATCH_SLOTS;
+}
 
 HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *from, uint32_t most)
 {
@@ -8369,6 +8438,7 @@ HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *
     memcpy(&to->indices[to->count], &from->indices[from->count], moved * sizeof to->indices[0]);
     to->count += moved;
     assert(to->count <= most && "a batch has no more slots than it has room for");
+    haft__assert_walk(haft__batch_is_sound(to) && haft__batch_is_sound(from));
     to->has_last_lives = to->has_last_lives || from->has_last_lives;
     if (ticket > haft__load_relaxed(OWN, &to->ticket)) {
         haft__store_relaxed(OWN, &to->ticket, ticket);
@@ -10063,6 +10133,18 @@ static struct haft__member *haft__own_member(const haft_domain *domain)
     return NULL;
 }
 
+/* Whether no other member of the domain is the calling thread's. */
+static bool haft__is_only_own(const haft_domain *domain, const struct haft__member *haft__own)
+{
+    const struct haft__member *member = haft__first_member(domain);
+
+    while (member != NULL && (member == haft__own || haft__load_relaxed(OWN, &member->thread) !=
+                                                   haft__load_relaxed(OWN, &haft__own->thread))) {
+        member = member->next;
+    }
+    return member == NULL;
+}
+
 static bool haft__is_away(const struct haft__member *member)
 {
     return haft__load_relaxed(OWN, &member->announced) == haft__ANNOUNCED_AWAY;
@@ -10211,6 +10293,7 @@ static struct haft__member *haft__need_member(haft_domain *domain)
     }
     haft__own = haft__claim_member(domain);
     haft__own = haft__own != NULL ? haft__own : haft__add_member(domain);
+    haft__assert_walk(haft__own == NULL || haft__is_only_own(domain, haft__own));
     return haft__own != NULL ? haft__remember_member(domain, haft__own) : NULL;
 }
 
@@ -13846,6 +13929,7 @@ HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batc
 static void haft__to_depot(haft_worker *worker, struct haft__depot *depot, struct haft__batch *batch)
 {
     assert(batch->count == worker->table->batch_max && "only full batches go to a depot");
+    haft__assert_walk(haft__batch_is_sound(batch));
     haft__depot_push(depot, &worker->table->pool, batch);
     haft__count_up(&worker->counters.batches_moved, 1);
 }
@@ -13909,6 +13993,7 @@ static void haft__put_on_shelf(haft_worker *worker, const struct haft__shelf *sh
     haft_table *table = worker->table;
 
     assert(batch->count != 0 && batch->count <= table->batch_max);
+    haft__assert_walk(haft__batch_is_sound(batch));
     while (!haft__push(shelf, batch)) {
         if (batch->count == table->batch_max) {
             haft__to_depot(worker, shelf->depot, batch);
