@@ -10,6 +10,7 @@
 
 void worker_set_batch_limit(haft_worker *worker, uint32_t limit)
 {
+    worker->is_to_draw = false;
     worker->batch_limit = limit;
     hand_set_look(worker);
 }
@@ -32,7 +33,6 @@ static void draw_share(haft_worker *worker)
 void budget_draw(haft_worker *worker)
 {
     if (worker->is_to_draw) {
-        worker->is_to_draw = false;
         draw_share(worker);
     }
 }

@@ -1,5 +1,6 @@
 /* White-box: batches on their way between a worker, its ring and the depot. */
 #include "concurrent/clock/tickets.h"
+#include "concurrent/table/budget.h"
 #include "concurrent/table/shelf.h"
 #include "tests/support.h"
 
@@ -274,5 +275,20 @@ TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_by_the_first_use_and_returned_at_c
         haft_worker_close(workers[i]);
     }
     cr_expect(eq(u64, load_relaxed(OWN, &shared.table->budget), before));
+    close_shared(&shared);
+}
+
+/* Tests of slots in hand set a limit that the table's share would not allow. */
+TEST_ON_EACH_CLOCK(shelf, a_batch_limit_that_is_set_outlasts_the_first_use)
+{
+    const haft_table_options small = {.capacity = 4};
+    struct shared shared = open_shared(*setting, &small);
+    const uint64_t before = load_relaxed(OWN, &shared.table->budget);
+
+    worker_set_batch_limit(shared.worker, 3);
+    haft_free(shared.worker, insert(shared.worker));
+    cr_expect(eq(u32, shared.worker->batch_limit, 3));
+    cr_expect(eq(u64, load_relaxed(OWN, &shared.table->budget), before), "none has been drawn");
+    worker_set_batch_limit(shared.worker, 1);
     close_shared(&shared);
 }
