@@ -12143,7 +12143,7 @@ HAFT_INTERNAL void haft__budget_draw(haft_worker *worker);
 /* The worker gives back all that it drew. */
 HAFT_INTERNAL void haft__budget_return(haft_worker *worker);
 
-/* Set the worker's batch limit. */
+/* Set the worker's batch limit, which it keeps: it draws no share of its own. */
 HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t limit);
 
 /* concurrent/table/budget.c */
@@ -12157,6 +12157,7 @@ HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t li
 
 HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t limit)
 {
+    worker->is_to_draw = false;
     worker->batch_limit = limit;
     haft__hand_set_look(worker);
 }
@@ -12179,7 +12180,6 @@ static void haft__draw_share(haft_worker *worker)
 HAFT_INTERNAL void haft__budget_draw(haft_worker *worker)
 {
     if (worker->is_to_draw) {
-        worker->is_to_draw = false;
         haft__draw_share(worker);
     }
 }
