@@ -238,9 +238,8 @@ haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker, struct 
                                uint32_t *lift)
 {
     const bool comes_online = may_lift(&domain->foreign);
-    struct standing *standing = foreign_has_online(&domain->foreign)
-                                    ? foreign_clock_standing(domain, comes_online)
-                                    : NULL;
+    struct standing *standing =
+        foreign_has_online(&domain->foreign) ? foreign_clock_standing(domain, comes_online) : NULL;
 
     (void)worker;
     (void)member;

@@ -47,8 +47,8 @@ static bool is_of_lift(const struct seat *seat, uint32_t lift)
 void note_worker_closing(struct seat *seat, uint32_t lift)
 {
     const bool is_last = seat->workers == 1 && is_clock(PLAN_WORKERS) && known_jobs(seat) == 0;
-    const bool falls = is_of_lift(seat, lift) && seat->lift.workers == 1 &&
-                       known_jobs(seat) == seat->lift.jobs;
+    const bool falls =
+        is_of_lift(seat, lift) && seat->lift.workers == 1 && known_jobs(seat) == seat->lift.jobs;
 
     if (is_last || falls) {
         release_held(seat);

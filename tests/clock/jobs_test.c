@@ -459,9 +459,8 @@ static void expect_section_of_a_worker(struct shared *shared)
     EXPECT_FREE(shared);
 }
 
-static const struct setting with_online[] = {{ANNOUNCED, HAFT_CLOCK_WORKERS},
-                                             {QSBR, HAFT_CLOCK_CALLER},
-                                             {QSBR, HAFT_CLOCK_THREAD}};
+static const struct setting with_online[] = {
+    {ANNOUNCED, HAFT_CLOCK_WORKERS}, {QSBR, HAFT_CLOCK_CALLER}, {QSBR, HAFT_CLOCK_THREAD}};
 
 static void open_while_parked(const struct setting *setting)
 {
