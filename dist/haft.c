@@ -9734,9 +9734,8 @@ haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker, s
                                uint32_t *lift)
 {
     const bool comes_online = haft__may_lift(&domain->foreign);
-    struct haft__standing *haft__standing = haft__foreign_has_online(&domain->foreign)
-                                    ? haft__foreign_clock_standing(domain, comes_online)
-                                    : NULL;
+    struct haft__standing *haft__standing =
+        haft__foreign_has_online(&domain->foreign) ? haft__foreign_clock_standing(domain, comes_online) : NULL;
 
     (void)worker;
     (void)member;
