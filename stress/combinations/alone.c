@@ -2,6 +2,7 @@
 #include "stress/combinations/alone.h"
 #include "stress/combinations/backend.h"
 #include "stress/combinations/census.h"
+#include "stress/combinations/counted_table.h"
 #include "stress/combinations/crowd.h"
 #include "stress/combinations/ending.h"
 #include "stress/combinations/forks.h"
@@ -69,6 +70,9 @@ static void make_call(struct thread *thread, const struct step *step)
     case CALL_TABLE_CLOSE:
         try_close(thread, step);
         break;
+    case CALL_COUNTED_CLOSE:
+        try_close_counted();
+        break;
     case CALL_CROWD:
         toggle_crowd(thread);
         break;
@@ -86,7 +90,8 @@ static void make_call(struct thread *thread, const struct step *step)
 /* The others need threads that take turns: all of their pointers end, or the answer is known. */
 static bool may_be_made_at_once(uint32_t call)
 {
-    return call == CALL_TICK || call == CALL_CENSUS || call == CALL_DRAIN || call == CALL_PROGRESS;
+    return call == CALL_TICK || call == CALL_CENSUS || call == CALL_DRAIN ||
+           call == CALL_PROGRESS || call == CALL_COUNTED_CLOSE;
 }
 
 void call_alone(struct thread *thread, const struct step *step)

@@ -1,5 +1,6 @@
 /* What a table and its domain say of themselves at a quiet moment, beside what the model knows. */
 #include "stress/combinations/census.h"
+#include "stress/combinations/counted_table.h"
 #include "stress/combinations/sets.h"
 #include <inttypes.h>
 
@@ -97,6 +98,7 @@ void check_census(void)
     check_exhausted(&stats);
     check_waiting(&stats);
     check_clock(&stats.clock);
+    check_counted();
 }
 
 /* In turns, after a wait or a tick: all that had been requested has ended, and counts as ended. */

@@ -35,6 +35,8 @@
     FEATURE(heap, options->heap != 0)                                                              \
     FEATURE(side, options->side != 0)                                                              \
     FEATURE(other_table, options->other_table != 0)                                                \
+    FEATURE(counted, options->counted != 0)                                                        \
+    FEATURE(counted_min_free, options->counted != 0 && options->counted_min_free != 0)             \
     FEATURE(one_life, plan_has_one_life(options))                                                  \
     FEATURE(no_spare, options->capacity + 4 == 1u << options->index_bits)
 
@@ -44,24 +46,26 @@ enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
 
 /* Moments at which a call is made. */
 #define ALL_PHASES(PHASE)                                                                          \
-    PHASE(first_use)    /* nothing is live, or was freed */                                        \
-    PHASE(last_slot)    /* one place is left */                                                    \
-    PHASE(full)         /* no place is left */                                                     \
-    PHASE(last_life)    /* of the slot that the call is on */                                      \
-    PHASE(exhausted)    /* some slot is */                                                         \
-    PHASE(ids_repeat)   /* after wrapping */                                                       \
-    PHASE(trimming)     /* while another call trims */                                             \
-    PHASE(closing)      /* while the table is closed, or taken from all threads */                 \
-    PHASE(shared_again) /* after it was a local table in between */                                \
-    PHASE(left_worker)  /* while a worker is open whose thread has ended */                        \
-    PHASE(budget_spent) /* open workers hold back all that they may */                             \
-    PHASE(no_memory)    /* while the system refuses memory */                                      \
-    PHASE(in_section)   /* inside a read section */                                                \
-    PHASE(in_job)       /* inside an outermost job, or one with the frame clock */                 \
-    PHASE(in_inner_job) /* inside another job, or online */                                        \
-    PHASE(parked)       /* between park and unpark, in no job that began since */                  \
-    PHASE(recorded)     /* while recorders are open */                                             \
-    PHASE(applying)     /* while a thread applies a command set */                                 \
+    PHASE(first_use)     /* nothing is live, or was freed */                                       \
+    PHASE(last_slot)     /* one place is left */                                                   \
+    PHASE(full)          /* no place is left */                                                    \
+    PHASE(last_life)     /* of the slot that the call is on */                                     \
+    PHASE(exhausted)     /* some slot is */                                                        \
+    PHASE(ids_repeat)    /* after wrapping */                                                      \
+    PHASE(trimming)      /* while another call trims */                                            \
+    PHASE(closing)       /* while the table is closed, or taken from all threads */                \
+    PHASE(shared_again)  /* after it was a local table in between */                               \
+    PHASE(left_worker)   /* while a worker is open whose thread has ended */                       \
+    PHASE(budget_spent)  /* open workers hold back all that they may */                            \
+    PHASE(no_memory)     /* while the system refuses memory */                                     \
+    PHASE(in_section)    /* inside a read section */                                               \
+    PHASE(in_job)        /* inside an outermost job, or one with the frame clock */                \
+    PHASE(in_inner_job)  /* inside another job, or online */                                       \
+    PHASE(parked)        /* between park and unpark, in no job that began since */                 \
+    PHASE(recorded)      /* while recorders are open */                                            \
+    PHASE(applying)      /* while a thread applies a command set */                                \
+    PHASE(holding)       /* while the thread holds counted objects */                              \
+    PHASE(in_on_destroy) /* of the counted table */                                                \
     PHASE(in_on_reclaim)
 
 #define PHASE_NAME(name) PHASE_##name,

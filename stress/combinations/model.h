@@ -86,6 +86,40 @@ struct lift {
     bool was_parked;
 };
 
+#define MOST_IN_COUNTED 16u
+#define MOST_COUNTED_HELD 6
+
+/* A place for an object of the counted table: see counted_table.c. */
+struct counted_cell {
+    _Atomic(uint64_t) id;     /* of the object, or of the last one */
+    _Atomic(uint64_t) object; /* its number, and a state; 0: empty */
+    _Atomic(uint32_t) holders;
+    _Atomic(uint32_t) frees; /* tried */
+};
+
+/* An object as a call finds it in a cell. */
+struct counted_ref {
+    struct counted_cell *cell;
+    uint64_t object;
+    haft_id id;
+    const struct stamp *bytes; /* if it is held */
+};
+
+/* A counted table. */
+struct counted_table {
+    haft_counted *table; /* NULL: none */
+    haft_layout layout;
+    bool is_closing;
+    bool is_closed; /* it has no insertions any more */
+    _Atomic(uint64_t) numbers;
+    _Atomic(uint64_t) inserts;
+    _Atomic(uint64_t) frees; /* that were answered so, and objects taken, or freed by closing */
+    _Atomic(uint64_t) ends;  /* objects destroyed or taken */
+    _Atomic(uint32_t) busy;  /* slots that may be in use */
+    _Atomic(uint32_t) worn;  /* of them */
+    struct counted_cell cells[MOST_IN_COUNTED];
+};
+
 /* A thread of the system.  Where the plan's threads take turns, all of them are one. */
 struct seat {
     bool has_begun; /* before, the table is filled by a thread that is none of the plan's */
@@ -99,6 +133,9 @@ struct seat {
     haft_worker *other_worker;  /* its worker in the other table; NULL: none */
     uint32_t other_lift;        /* that it was opened in */
     uint32_t reclaims;          /* on_reclaim it is in */
+    bool is_destroying;         /* in on_destroy of the counted table */
+    uint32_t counted_ended;     /* slots that its call there gives back before it returns */
+    _Atomic(uint32_t) counted_peak;
     uint32_t held_count;
     struct held held[MOST_HELD];
 };
@@ -113,6 +150,8 @@ struct thread {
     uint64_t opened_in;          /* the callback, as `callbacks` counts; 0: none */
     uint64_t callbacks;          /* that it was in */
     _Atomic(uint64_t) under_way; /* its call, and 32 bits below the slot; slot 0: none */
+    uint32_t counted_count;
+    struct counted_ref counted[MOST_COUNTED_HELD];
 };
 
 struct recorded {
@@ -181,6 +220,7 @@ struct play {
     haft_table *table;
     struct side sides[MOST_SIDES];
     struct other_table other;
+    struct counted_table counted;
     haft_view view;
     haft_layout layout;
     uint32_t register_count;

@@ -89,6 +89,16 @@ static bool has_many_lives(const struct plan_options *options)
     return options->generation_bits >= 5 && options->first_generation == 0;
 }
 
+static void draw_counted(struct chance *chance, struct plan_options *options, bool at_once)
+{
+    options->counted = one_in(chance, 2) ? between(chance, 1, at_once ? 3 : 12) : 0;
+    options->counted_min_free = one_in(chance, 2) ? between(chance, 1, 8) : 0;
+    options->counted_wrap = one_in(chance, 3);
+    options->counted_copies = one_in(chance, 3);
+    options->counted_spread = one_in(chance, 3);
+    options->counted_plain = !at_once && one_in(chance, 4); /* at once, none knows of an end */
+}
+
 static void draw_options(struct chance *chance, struct plan_options *options, bool at_once)
 {
     static const uint32_t sizes[] = {16, 16, 24, 64, 200, 4096};
@@ -108,6 +118,7 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
     }
     options->side = one_in(chance, 3) && !options->wrap;
     options->other_table = one_in(chance, 3) ? between(chance, 1, 2) : 0;
+    draw_counted(chance, options, at_once);
     options->waiting_slots = one_in(chance, 4) ? between(chance, 1, 24) : 0;
     options->never_wait = one_in(chance, 4);
     options->heap = one_in(chance, 2) ? between(chance, 1, 2) : 0;
@@ -141,6 +152,15 @@ static const uint8_t allowed_in_reclaim[] = {
     CALL_SIDE_FIND,
     CALL_OTHER_INSERT,
     CALL_OTHER_FREE,
+    CALL_COUNTED_INSERT,
+    CALL_COUNTED_ACQUIRE,
+    CALL_COUNTED_RELEASE,
+    CALL_COUNTED_AGAIN,
+    CALL_COUNTED_COPY,
+    CALL_COUNTED_FREE,
+    CALL_COUNTED_TAKE,
+    CALL_COUNTED_STALE,
+    CALL_COUNTED_FREE,
     CALL_WORKER_OPEN,
     CALL_WORKER_CURRENT,
     CALL_SIDE_OPEN,
@@ -252,6 +272,24 @@ static const uint8_t in_jobs[] = {
     CALL_RECLAIM,
 };
 
+/* Counted objects, and the table whose callbacks meet theirs. */
+static const uint8_t on_counted[] = {
+    CALL_COUNTED_INSERT,
+    CALL_COUNTED_ACQUIRE,
+    CALL_COUNTED_RELEASE,
+    CALL_COUNTED_AGAIN,
+    CALL_COUNTED_COPY,
+    CALL_COUNTED_FREE,
+    CALL_COUNTED_TAKE,
+    CALL_COUNTED_STALE,
+    CALL_COUNTED_CLOSE,
+    CALL_INSERT,
+    CALL_FREE,
+    CALL_WAIT,
+    CALL_QUIESCENT,
+    CALL_BARE_FREE,
+};
+
 static void keep_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)
 {
     for (uint32_t call = 0; call < CALL_COUNT; call++) {
@@ -285,12 +323,19 @@ static bool is_omitted(const struct swarm *swarm, uint32_t call)
 /* What comes often does so because the rest needs it: objects, and slots that come back. */
 static uint32_t draw_any_call(struct chance *chance, bool at_once)
 {
-    static const uint8_t common[] = {
-        CALL_INSERT,        CALL_INSERT,        CALL_INSERT,         CALL_FREE,        CALL_FREE,
-        CALL_FREE,          CALL_FLUSH,         CALL_QUIESCENT,      CALL_RESOLVE,     CALL_PIN,
-        CALL_UNPIN,         CALL_SIDE_SET,      CALL_SIDE_FIND,      CALL_JOB_BEGIN,   CALL_JOB_END,
-        CALL_RECORDER_OPEN, CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_RECORD_CALL, CALL_APPLY,
-        CALL_COMMANDS_OPEN, CALL_OTHER_INSERT,  CALL_OTHER_FREE};
+    static const uint8_t common[] = {CALL_INSERT,         CALL_INSERT,
+                                     CALL_INSERT,         CALL_FREE,
+                                     CALL_FREE,           CALL_FREE,
+                                     CALL_FLUSH,          CALL_QUIESCENT,
+                                     CALL_RESOLVE,        CALL_PIN,
+                                     CALL_UNPIN,          CALL_SIDE_SET,
+                                     CALL_SIDE_FIND,      CALL_JOB_BEGIN,
+                                     CALL_JOB_END,        CALL_RECORDER_OPEN,
+                                     CALL_RECORD_CREATE,  CALL_RECORD_DESTROY,
+                                     CALL_RECORD_CALL,    CALL_APPLY,
+                                     CALL_COMMANDS_OPEN,  CALL_OTHER_INSERT,
+                                     CALL_OTHER_FREE,     CALL_COUNTED_INSERT,
+                                     CALL_COUNTED_ACQUIRE};
 
     if (one_in(chance, 2)) {
         return common[below(chance, sizeof common)];
@@ -369,7 +414,9 @@ static void draw_steps(struct chance *chance, struct plan *plan, const struct sw
         uint32_t call = draw_call(chance, swarm, at_once);
 
         if (at_once && one_in(chance, 12)) {
-            call = one_in(chance, 2) ? CALL_TICK : CALL_PROGRESS;
+            call = plan->options.counted != 0 && one_in(chance, 3) ? CALL_COUNTED_CLOSE
+                   : one_in(chance, 2)                             ? CALL_TICK
+                                                                   : CALL_PROGRESS;
         }
         add_step(plan, swarm, draw_step(chance, plan, call, at_once));
     }
@@ -392,6 +439,8 @@ void plan_draw(struct plan *plan, uint64_t seed, bool at_once)
         swarm.records = true;
     } else if (at_once && one_in(&chance, 4)) {
         keep_calls(&swarm, in_jobs, sizeof in_jobs);
+    } else if (plan->options.counted != 0 && one_in(&chance, 4)) {
+        keep_calls(&swarm, on_counted, sizeof on_counted);
     }
     if (plan->options.on_reclaim || plan->options.other_table != 0) {
         plan->reclaim_count = draw_callback(&chance, plan, plan->on_reclaim, allowed_in_reclaim,

@@ -72,6 +72,14 @@
     CALL(RECORD_CALL)                                                                              \
     CALL(OTHER_INSERT)                                                                             \
     CALL(OTHER_FREE)                                                                               \
+    CALL(COUNTED_INSERT)                                                                           \
+    CALL(COUNTED_ACQUIRE)                                                                          \
+    CALL(COUNTED_RELEASE)                                                                          \
+    CALL(COUNTED_AGAIN)                                                                            \
+    CALL(COUNTED_COPY)                                                                             \
+    CALL(COUNTED_FREE)                                                                             \
+    CALL(COUNTED_TAKE)                                                                             \
+    CALL(COUNTED_STALE)                                                                            \
     CALL(APPLY)                                                                                    \
     ALONE(GUEST)                                                                                   \
     ALONE(GUEST_LATE)                                                                              \
@@ -86,6 +94,7 @@
     ALONE(SAVE_LOAD)                                                                               \
     ALONE(CLONE)                                                                                   \
     ALONE(TABLE_CLOSE)                                                                             \
+    ALONE(COUNTED_CLOSE)                                                                           \
     ALONE(FORK)                                                                                    \
     ALONE(REFUSE_MEMORY)                                                                           \
     ALONE(CROWD)
@@ -137,6 +146,12 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(heap)                                                                                   \
     OPTION(side)                                                                                   \
     OPTION(other_table)                                                                            \
+    OPTION(counted)                                                                                \
+    OPTION(counted_min_free)                                                                       \
+    OPTION(counted_wrap)                                                                           \
+    OPTION(counted_copies)                                                                         \
+    OPTION(counted_spread)                                                                         \
+    OPTION(counted_plain)                                                                          \
     OPTION(filled)                                                                                 \
     OPTION(stall)
 
@@ -144,6 +159,7 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
  * `filled`: objects inserted before the threads begin.  `heap`: its allocator is the play's (1),
  * or over a block (2).  `side`: values beside the objects, from the opening on.  `other_table`:
  * another table of the domain, which callbacks use as well, without workers (1) or with (2).
+ * `counted`: the capacity of a counted table beside them; `counted_plain`: without an on_destroy.
  * `waiting_slots`: waiting_bytes, as a number of slots.  `stall`: a grace period is late after a
  * nanosecond.  The rest is haft_table_options.
  */

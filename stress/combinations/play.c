@@ -3,6 +3,7 @@
 #include "stress/combinations/alone.h"
 #include "stress/combinations/calls.h"
 #include "stress/combinations/census.h"
+#include "stress/combinations/counted_table.h"
 #include "stress/combinations/crowd.h"
 #include "stress/combinations/ending.h"
 #include "stress/combinations/exports.h"
@@ -69,6 +70,7 @@ void play_begin(const struct plan *plan, bool at_once)
     begin_memory();
     open_domain();
     begin_other_table();
+    begin_counted_table();
     begin_table();
     forget_table();
     fill_table();
@@ -92,6 +94,7 @@ void play_thread(uint32_t number)
     }
     end_sections(thread);
     end_set(thread);
+    end_counted_holds(thread);
     end_other_worker(thread->seat); /* its callbacks open workers of the table */
     end_worker(thread);
     unregister_seat(thread->seat);
@@ -146,6 +149,7 @@ void play_end(void)
     end_export();
     end_table();
     end_other_table();
+    end_counted_table();
     unregister_seat(current->seat);
     expect(haft_domain_close(play.domain), HAFT_OK, "a domain could not be closed");
     end_memory();
@@ -174,6 +178,9 @@ static void end_turns(void)
     end_sections(current);
     end_set(current);
     close_crowd(current);
+    for (uint32_t i = 0; i < play.plan->threads; i++) {
+        end_counted_holds(&play.threads[i]);
+    }
     end_other_worker(current->seat); /* its callbacks open workers of the table */
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         current = &play.threads[i];

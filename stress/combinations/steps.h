@@ -17,6 +17,7 @@ step_call step_insert, step_insert_wait, step_insert_many, step_reserve, step_pu
 step_call step_refused;
 step_call step_side_open, step_side_close, step_side_set, step_side_find;
 step_call step_other_insert, step_other_free;
+step_call step_counted;
 step_call step_resolve, step_resolve_many, step_pin, step_unpin, step_scan, step_diagnose,
     step_explain, step_export, step_trim, step_reserve_capacity;
 

@@ -35,6 +35,8 @@ static uint32_t phases_of(haft_id id)
            bit(PHASE_no_memory, play.memory_is_refused) | bit(PHASE_in_section, seat->depth != 0) |
            phases_of_jobs(seat) | bit(PHASE_recorded, count_in(&play.set.recorders) != 0) |
            bit(PHASE_applying, count_in(&play.set.applying) != 0) |
+           bit(PHASE_holding, current->counted_count != 0) |
+           bit(PHASE_in_on_destroy, seat->is_destroying) |
            bit(PHASE_in_on_reclaim, seat->reclaims != 0);
 }
 
