@@ -18,7 +18,6 @@
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <haft/view.h>
 #include <stdio.h>
 #include <string.h>

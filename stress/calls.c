@@ -14,7 +14,6 @@
 #include <haft/pin.h>
 #include <haft/scan.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -167,15 +166,6 @@ static void act_quiescent(struct turn_of *at)
     }
 }
 
-/* Through the table: a lock, and the worker that all threads share. */
-static void act_table_insert(struct turn_of *at)
-{
-    for (int i = 0; i < OBJECTS; i++) {
-        must(at->turns->run, haft_insert_unregistered(at->turns->table, NULL, &at->ids[i]),
-             "inserting");
-    }
-}
-
 static const struct operation operations[] = {
     {"reserve", 0, 0, NULL, act_reserve, act_abort},
     {"publish", 0, 0, act_reserve, act_publish, act_free},
@@ -193,7 +183,6 @@ static const struct operation operations[] = {
     {"pin other", OTHERS | PINS, 1, NULL, act_pin, unpin_and_free},
     {"unpin other", OTHERS | PINS, 1, act_pin, act_unpin, act_free},
     {"quiescent", 0, 0, NULL, act_quiescent, NULL},
-    {"table_insert", 0, 2, NULL, act_table_insert, act_free},
 };
 #define OPERATIONS (sizeof operations / sizeof *operations)
 

@@ -11,7 +11,7 @@
  */
 #include "lib/base/atomics.h"
 #include "stress/ordered.h"
-#include <haft/threads.h>
+#include <haft/table.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

@@ -48,9 +48,6 @@ struct clock {
                         uint32_t *lift);
     void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift);
 
-    /* Whether the calling thread may close a worker with that member. */
-    bool (*may_leave)(const struct member *member);
-
     /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 

@@ -310,12 +310,6 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
     return HAFT_OK;
 }
 
-/* Only its thread may change a member's state. */
-static bool may_leave(const struct member *member)
-{
-    return load_relaxed(OWN, &member->thread) == thread_number();
-}
-
 /* A job keeps the member: the objects that it has resolved stay until the job ends. */
 static void leave(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift)
 {
@@ -323,7 +317,7 @@ static void leave(haft_domain *domain, haft_worker *worker, struct member *membe
     if (load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
         store_relaxed(HINT, &member->worker, 0);
     }
-    if (may_leave(member)) {
+    if (load_relaxed(OWN, &member->thread) == thread_number()) {
         lift_leave(&member->standing, lift);
     } else {
         member->standing.open = 0; /* its thread has ended, and its jobs with it */
@@ -468,7 +462,6 @@ const struct clock workers_clock = {
     .wait_for = workers_wait_for,
     .join = join,
     .leave = leave,
-    .may_leave = may_leave,
     .quiescent = quiescent,
     .offline = offline,
     .online = online,

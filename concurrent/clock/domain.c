@@ -143,11 +143,6 @@ void domain_leave(haft_domain *domain, haft_worker *worker, struct member *membe
     }
 }
 
-bool domain_may_leave(const haft_domain *domain, const struct member *member)
-{
-    return domain->clock->may_leave == NULL || domain->clock->may_leave(member);
-}
-
 void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     if (domain->clock->quiescent != NULL) {

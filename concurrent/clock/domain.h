@@ -14,13 +14,12 @@ void domain_hurry(haft_domain *domain);
 void domain_handed(haft_domain *domain);
 
 /*
- * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
- * struct clock.
+ * The calling thread opens, or closes, a worker, by its clock's rules: join and leave of struct
+ * clock.
  */
 haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member,
                         uint32_t *lift);
 void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift);
-bool domain_may_leave(const haft_domain *domain, const struct member *member);
 
 /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
 void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);

@@ -1,8 +1,8 @@
 /*
  * concurrent/clock/registry.h - the lock of opening and closing, and the number of the process.
  *
- * Opening and closing a table, a side or an implicit worker, writing an export and a fork take the
- * lock: while a thread has it, none of these comes or goes.  That thread may take it again.
+ * Opening and closing a table or a side, writing an export and a fork take the lock: while a thread
+ * has it, none of these comes or goes.  That thread may take it again.
  */
 #ifndef HAFT_CONCURRENT_REGISTRY_H
 #define HAFT_CONCURRENT_REGISTRY_H

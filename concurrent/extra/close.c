@@ -20,7 +20,6 @@
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/extra/drain.h"
-#include "concurrent/extra/implicit.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/life.h"
@@ -112,16 +111,6 @@ static void end_objects(haft_worker *worker, bool closes, const void *caller)
 
 /* --- clearing --- */
 
-/* Implicit workers close with the table.  HAFT_IN_USE: another worker is open, or borrowed. */
-static haft_status end_workers(haft_table *table)
-{
-    if (implicit_others(table) == 0) {
-        implicit_flush(table);
-        implicit_close(table);
-    }
-    return roster_end(table) ? HAFT_OK : HAFT_IN_USE;
-}
-
 /* All lives are ended, no free is under way, and no pin keeps an object. */
 static bool is_clear(const haft_table *table)
 {
@@ -133,7 +122,7 @@ static bool is_clear(const haft_table *table)
 /* A table without workers never had an object. */
 static haft_status clear_table(haft_table *table, bool closes, const void *caller)
 {
-    if (end_workers(table) != HAFT_OK) {
+    if (!roster_end(table)) {
         return HAFT_IN_USE;
     }
     haft_worker *worker = roster_first(table) != NULL ? worker_borrow(table) : NULL;
@@ -170,9 +159,9 @@ static void end_memory(haft_table *table)
 static haft_status close_parents(haft_table *table)
 {
     haft_status status = domain_check_moment(table->domain);
+    const bool is_in_use = table_has_attached(table) || roster_open(table) != 0;
 
-    status = status == HAFT_OK && table_has_attached(table) ? HAFT_IN_USE : status;
-    status = status == HAFT_OK ? implicit_close(table) : status;
+    status = status == HAFT_OK && is_in_use ? HAFT_IN_USE : status;
     if (status == HAFT_OK) {
         end_memory(table);
     }

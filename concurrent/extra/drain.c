@@ -10,7 +10,6 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/tickets.h"
-#include "concurrent/extra/implicit.h"
 #include "concurrent/table/borrow.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/gather.h"
@@ -40,9 +39,8 @@ haft_status drain_check_ending(const haft_table *table)
     const haft_status status = drain_check_moment(table);
 
     /* Where both are so, a worker that is open is what to tell of. */
-    return (status == HAFT_OK || status == HAFT_IN_SECTION) && implicit_others(table) != 0
-               ? HAFT_IN_USE
-               : status;
+    return (status == HAFT_OK || status == HAFT_IN_SECTION) && roster_open(table) != 0 ? HAFT_IN_USE
+                                                                                       : status;
 }
 
 /* True if there was anything. */
@@ -91,27 +89,20 @@ static void run_passes(haft_worker *worker)
 
     do {
         retire_hand_on(worker);
-        implicit_flush(table);
         wait_for_readers(table);
     } while (reclaim_waiting(worker, domain_requested(table->domain)) && table->on_reclaim != NULL);
 }
 
-/* By the thread's implicit worker if it has one: the borrowed one may need memory where all are
- * implicit.  A table without workers never had an object. */
-static haft_status reclaim_table(haft_table *table)
+/* By a closed worker: all are.  A table without workers never had an object. */
+static void reclaim_table(haft_table *table)
 {
-    haft_worker *own = implicit_own(table);
-    haft_worker *borrowed =
-        own == NULL && roster_first(table) != NULL ? worker_borrow(table) : NULL;
+    if (roster_first(table) != NULL) {
+        haft_worker *worker = worker_borrow(table);
 
-    if (own == NULL && borrowed == NULL) {
-        return roster_first(table) != NULL ? HAFT_NO_MEMORY : HAFT_OK;
+        assert(worker != NULL && "one of its workers is closed");
+        run_passes(worker);
+        worker_return(worker);
     }
-    run_passes(own != NULL ? own : borrowed);
-    if (borrowed != NULL) {
-        worker_return(borrowed);
-    }
-    return HAFT_OK;
 }
 
 static bool has_pins(const haft_table *table)
@@ -132,10 +123,9 @@ static bool has_pins(const haft_table *table)
 /* Callbacks may have opened workers. */
 static haft_status try_to_drain(haft_table *table)
 {
-    const haft_status status = reclaim_table(table);
-    const bool is_in_use = status == HAFT_OK && (has_pins(table) || table_has_attached(table));
-
-    return status != HAFT_OK ? status : is_in_use ? HAFT_IN_USE : implicit_close(table);
+    reclaim_table(table);
+    return has_pins(table) || table_has_attached(table) || roster_open(table) != 0 ? HAFT_IN_USE
+                                                                                   : HAFT_OK;
 }
 
 haft_status drain_table(haft_table *table)

@@ -3,7 +3,7 @@
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/extra/drain.h"
-#include "concurrent/extra/implicit.h"
+#include "concurrent/table/roster.h"
 #include "concurrent/table/state.h"
 #include "lib/base/os.h"
 #include "lib/slots/explain.h"
@@ -66,7 +66,7 @@ static void add_full(struct text *text, const haft_table *table, const haft_tabl
 /* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
 static void add_in_use(struct text *text, const haft_table *table)
 {
-    const uint64_t workers = implicit_others(table);
+    const uint64_t workers = roster_open(table);
     const bool sides = table_has_attached(table);
 
     text_add(text, "in use: ");
@@ -77,7 +77,7 @@ static void add_in_use(struct text *text, const haft_table *table)
         text_add(text, "sides open");
     } else {
         text_add(text, table->slots.has_pins ? "objects pinned, or " : "");
-        text_add(text, "a call without a worker under way");
+        text_add(text, "a call under way");
     }
 }
 

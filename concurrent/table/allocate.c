@@ -87,8 +87,8 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
  * haft_insert when the filling batch is empty, or the table does not allow the quick way.  Not
  * inlined: its calls would cost haft_insert a stack frame.
  */
-NOINLINE haft_status worker_insert(haft_worker *worker, const void *object, haft_id *id,
-                                   const void *caller)
+static NOINLINE haft_status insert_by_calls(haft_worker *worker, const void *object, haft_id *id,
+                                            const void *caller)
 {
     void *bytes;
     const haft_status status = worker_reserve(worker, id, &bytes, caller);
@@ -120,10 +120,14 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id)
     debug_check(worker);
 
     return HAFT_IF_LIKELY(insert(worker, object, id)) ? HAFT_OK
-                                                      : worker_insert(worker, object, id, CALLER);
+                                                      : insert_by_calls(worker, object, id, CALLER);
 }
 
-bool worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
+/*
+ * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
+ * the answer.  `*turn` counts the tries, from 0 on.
+ */
+static bool await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
 {
     haft_domain *domain = table->domain;
 
@@ -148,7 +152,7 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object)
 
     do {
         status = worker_reserve(worker, id, object, CALLER);
-    } while (worker_await_slots(worker->table, &status, &turn));
+    } while (await_slots(worker->table, &status, &turn));
     return status;
 }
 
@@ -159,7 +163,7 @@ haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *i
     uint64_t turn = 0;
 
     do {
-        status = insert(worker, object, id) ? HAFT_OK : worker_insert(worker, object, id, CALLER);
-    } while (worker_await_slots(worker->table, &status, &turn));
+        status = insert(worker, object, id) ? HAFT_OK : insert_by_calls(worker, object, id, CALLER);
+    } while (await_slots(worker->table, &status, &turn));
     return status;
 }

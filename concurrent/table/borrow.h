@@ -1,5 +1,5 @@
 /*
- * concurrent/table/borrow.h - a worker for one call, by a thread that has none.
+ * concurrent/table/borrow.h - a worker for one call of a thread that has none: a close, or trim.
  *
  * Its batch limit is 1, as that of each closed or new worker, so it holds nothing back.  It joins
  * no clock, since its thread resolves nothing through it: no call reads its member.  Any thread,

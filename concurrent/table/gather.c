@@ -1,9 +1,4 @@
-/*
- * The slots in the table's lists, as searches and duties collect them.
- *
- * Edges in this file.
- *   OWN   only this worker has the batch
- */
+/* The slots in the table's lists, as searches and duties collect them. */
 #include "concurrent/table/gather.h"
 #include "concurrent/batches/tuning.h"
 #include "concurrent/clock/tickets.h"
@@ -49,18 +44,6 @@ void gather_freed(haft_worker *worker)
     retire_hand_over(worker); /* while it is in transit */
 }
 
-/* No reader ever had an id of them. */
-struct batch *gather_aborted(haft_worker *worker)
-{
-    struct batch *batch = take_list(worker, LIST_ABORTED);
-
-    if (batch != NULL) {
-        count_up(&worker->counters.reclaimed, batch->count);
-        store_relaxed(OWN, &batch->ticket, 0);
-    }
-    return batch;
-}
-
 struct batch *gather_unpinned(haft_worker *worker)
 {
     return take_list(worker, LIST_UNPINNED);
@@ -72,10 +55,6 @@ void gather_lists(haft_worker *worker)
     struct batch *batch;
 
     gather_freed(worker);
-    batch = gather_aborted(worker);
-    if (batch != NULL) {
-        shelf_ready(worker, batch);
-    }
     /* Each may unpin the next one of a chain. */
     for (int i = 0; i < UNPINNED_MOST && (batch = gather_unpinned(worker)) != NULL; i++) {
         reclaim_batch(worker, batch);

@@ -11,15 +11,11 @@
 /* All freed slots take tickets, in batches, and are handed over. */
 void gather_freed(haft_worker *worker);
 
-/* Up to a batch of aborted slots, which are ready; NULL: none. */
-struct batch *gather_aborted(haft_worker *worker);
-
 /* Up to a batch of unpinned slots, which are due; NULL: none. */
 struct batch *gather_unpinned(haft_worker *worker);
 
 /*
- * Collect from all lists; aborted slots are ready for any worker then, unpinned ones taken back.
- * This and what follows: outside callbacks.
+ * Collect from all lists; unpinned slots are taken back.  This and what follows: outside callbacks.
  */
 void gather_lists(haft_worker *worker);
 

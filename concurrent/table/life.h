@@ -1,6 +1,6 @@
 /*
  * concurrent/table/life.h - the steps of a slot's life whose order matters, each in one place:
- * single calls, calls of many, and calls without a worker are made of them.
+ * single calls, and calls of many, are made of them.
  *
  * Edges in this file.
  *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word, also for the

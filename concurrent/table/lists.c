@@ -5,9 +5,9 @@
  * with indices and a tag instead of pointers.
  *
  * Edges in this file.
- *   LIST    list_push (release) -> list_take (acquire)   the free, or the abort, of a slot before
- *           its ticket or its next life; the words of the slots behind it; list_take (release) ->
- *           list_is_empty (acquire)   the taker's mark of transit (handed.h)
+ *   LIST    list_push (release) -> list_take (acquire)   the free of a slot before its ticket, or
+ *           its last unpin before its next life; the words of the slots behind it; list_take
+ *           (release) -> list_is_empty (acquire)   the taker's mark of transit (handed.h)
  *   OWN     the slot is this thread's: not in the list yet, or not any more
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -37,7 +37,7 @@ void list_push(haft_table *table, enum list_kind kind, uint64_t index)
         const uint64_t next = tagged_number(before);
 
         store_relaxed(OWN, at,
-                      word_with_index(format, word, next == NUMBER_NONE ? list_mark(kind) : next));
+                      word_with_index(format, word, next == NUMBER_NONE ? MARK_FREE : next));
         /* Weakened, the slot's ticket could be taken before the free that it stands for. */
     } while (!cas_release(LIST, head, before, tagged_next(before, index)));
 }
@@ -95,7 +95,7 @@ uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, 
 
         assert(index >= HAFT_FIRST_INDEX && index < slots->limit);
         assert(word_index(&slots->format, word) != index && "a live slot is in no list");
-        store_relaxed(OWN, at, word_with_index(&slots->format, word, list_mark(kind)));
+        store_relaxed(OWN, at, word_with_index(&slots->format, word, MARK_FREE));
         if (kind == LIST_UNPINNED) {
             store_relaxed(OWN, slots_pins(slots, at), 0);
         }

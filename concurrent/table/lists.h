@@ -1,8 +1,8 @@
 /*
  * concurrent/table/lists.h - slots in lists, for calls that have no batch to put them into.
  *
- * The link stands in the index field of a slot's word; the list's last slot has its mark there, so
- * a list of one leaves the word as the free or the abort wrote it.  Any thread may push and pop;
+ * The link stands in the index field of a slot's word; the list's last slot has MARK_FREE there, so
+ * a list of one leaves the word as the free wrote it.  Any thread may push and pop;
  * both are lock-free, and neither allocates.
  */
 #ifndef HAFT_CONCURRENT_LISTS_H
@@ -10,15 +10,9 @@
 
 #include "concurrent/table/state.h"
 
-/* The mark in a slot's index field outside the list, as the free or the abort wrote it. */
-static inline uint64_t list_mark(enum list_kind kind)
-{
-    return kind == LIST_ABORTED ? MARK_END : MARK_FREE;
-}
-
 void lists_open(haft_table *table);
 
-/* Slot `index`, whose word is in the state FREE or END and this thread's alone. */
+/* Slot `index`, whose word is in the state FREE and this thread's alone. */
 void list_push(haft_table *table, enum list_kind kind, uint64_t index);
 
 /* A look, which may be a moment old. */
@@ -27,10 +21,7 @@ bool list_is_empty(const haft_table *table, enum list_kind kind);
 /* Whether any list has a slot. */
 bool lists_have_slots(const haft_table *table);
 
-/*
- * Move up to `most` slots into the empty `batch`; their words are FREE again, or END in the list of
- * aborted ones.  How many.
- */
+/* Move up to `most` slots into the empty `batch`; their words are FREE again.  How many. */
 uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most);
 
 #endif /* HAFT_CONCURRENT_LISTS_H */

@@ -3,13 +3,16 @@
  *
  * Edges in this file.
  *   OWN     only this worker has the batch, and a slot that it reserved
+ *   COUNT   counters of all callers of haft_table_free(); the slots travel through the list
  */
 #include "concurrent/table/retire.h"
+#include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/table/budget.h"
 #include "concurrent/table/handed.h"
 #include "concurrent/table/life.h"
+#include "concurrent/table/lists.h"
 #include "concurrent/table/roster.h"
 #include "concurrent/table/shelf.h"
 #include "concurrent/table/stats.h"
@@ -89,12 +92,11 @@ static NOINLINE void look_further(haft_worker *worker, uint64_t index, const voi
     }
 }
 
-/* The answer of a free to an id that was not live when it looked; counted. */
-static haft_status refuse(haft_worker *worker, haft_id id)
+/* The answer of a free to an id that was not live when it looked. */
+static haft_status why_not(const haft_table *table, haft_id id)
 {
-    const haft_status status = slots_diagnose(&worker->table->slots, id);
+    const haft_status status = slots_diagnose(&table->slots, id);
 
-    count_up(&worker->counters.refused_frees, 1);
     return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
 }
 
@@ -106,7 +108,8 @@ NOINLINE haft_status worker_free(haft_worker *worker, haft_id id, const void *ca
     uint64_t next;
 
     if (!life_end(slots, id, &next)) {
-        return refuse(worker, id);
+        count_up(&worker->counters.refused_frees, 1);
+        return why_not(worker->table, id);
     }
     if (word_generation(&slots->format, next) == 0) {
         worker->open->has_last_lives = true;
@@ -125,6 +128,22 @@ haft_status haft_free(haft_worker *worker, haft_id id)
         return HAFT_OK;
     }
     return worker_free(worker, id, CALLER);
+}
+
+haft_status haft_table_free(haft_table *table, haft_id id)
+{
+    const uint64_t index = id.bits & table->slots.view.mask;
+    uint64_t next;
+
+    if (!life_end(&table->slots, id, &next)) {
+        fetch_add_relaxed(COUNT, &table->counters.refused_frees, 1);
+        return why_not(table, id);
+    }
+    sites_note_death(&table->slots.sites, index, CALLER);
+    fetch_add_relaxed(COUNT, &table->counters.freed, 1);
+    callback_note_free();
+    list_push(table, LIST_FREED, index);
+    return HAFT_OK;
 }
 
 NOINLINE void worker_abort(haft_worker *worker, haft_id id, const void *caller)

@@ -73,7 +73,7 @@ struct backlog {
 enum worker_state {
     WORKER_CLOSED,   /* no thread's: any may open or borrow it */
     WORKER_OPEN,     /* between haft_worker_open() and haft_worker_close() */
-    WORKER_BORROWED, /* for one call of a thread without a worker, or of trim and its kin */
+    WORKER_BORROWED, /* for one call: a close, or trim and its kin */
     WORKER_ENDED     /* closed, when the table is cleared: any may borrow it */
 };
 #define STATE_BITS 2
@@ -107,7 +107,6 @@ struct haft_worker {
     bool is_to_draw;      /* open, and it has not drawn from the budget */
     bool is_movable;      /* the frame clock lets it go from thread to thread */
     uint64_t swept;       /* tickets done when it last found no due batch anywhere */
-    uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
     uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
@@ -130,8 +129,7 @@ struct slot_list {
 
 /* The lists, and where their slots go. */
 enum list_kind {
-    LIST_FREED,    /* by threads without a worker: a ticket, and then like other freed slots */
-    LIST_ABORTED,  /* given up without a worker: ready, as no reader ever had the id */
+    LIST_FREED,    /* by haft_table_free(): a ticket, and then like other freed slots */
     LIST_UNPINNED, /* past their grace period, and the last pin is gone: on_reclaim, then ready */
     LIST_COUNT
 };
@@ -195,7 +193,7 @@ struct haft_table {
     _Alignas(CACHE_LINE) struct depot waiting; /* full batches, with their tickets */
     struct depot ready;                        /* full batches that may be reused at once */
     _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];
-    struct counters counters; /* of threads without a worker: they add atomically */
+    struct counters counters; /* of haft_table_free(), whose callers add atomically */
     struct legacy legacy;
     struct released released;
     atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim) */

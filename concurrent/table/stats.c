@@ -139,7 +139,7 @@ struct lives {
 static void count_begun(struct lives *lives, const haft_table *table)
 {
     lives->begun = 0;
-    lives->exhausted = load_acquire(TALLY, &table->counters.exhausted);
+    lives->exhausted = 0;
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         lives->exhausted += load_acquire(TALLY, &worker->counters.exhausted);
         lives->begun += load_acquire(TALLY, &worker->counters.reserved);
@@ -149,8 +149,7 @@ static void count_begun(struct lives *lives, const haft_table *table)
 
 static void count_ended(struct lives *lives, const haft_table *table)
 {
-    lives->ended =
-        load_relaxed(COUNT, &table->counters.aborted) + load_relaxed(COUNT, &table->counters.freed);
+    lives->ended = load_relaxed(COUNT, &table->counters.freed);
     for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
         lives->ended += load_relaxed(COUNT, &worker->counters.aborted);
         lives->ended += load_relaxed(COUNT, &worker->counters.freed);

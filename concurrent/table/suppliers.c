@@ -4,7 +4,7 @@
  *   1. inside a callback: the slots that its thread has taken back so far
  *   2. the worker's own ready batches, then the depot's
  *   3. the worker's own batches that are due, then the depot's
- *   4. the lists: slots freed, aborted or unpinned without a worker
+ *   4. the lists: slots of haft_table_free(), and unpinned ones
  *   5. a former local table's free slots, then fresh ones
  *   6. the ready batches of other workers, then their due ones
  *
@@ -175,12 +175,12 @@ static bool steal_due_out(haft_worker *worker, struct search *search)
 
 /* --- the lists --- */
 
-/* Aborted slots.  Freed ones take their ticket, for a later search. */
-static bool use_aborted(haft_worker *worker, struct search *search)
+/* They take their ticket, for a later search. */
+static bool collect_freed(haft_worker *worker, struct search *search)
 {
     (void)search;
     gather_freed(worker);
-    return use(worker, gather_aborted(worker));
+    return false;
 }
 
 static bool use_unpinned(haft_worker *worker, struct search *search)
@@ -270,7 +270,7 @@ void suppliers_choose(haft_table *table)
     }
     *next++ = use_ready;
     *next++ = calls_back ? take_due_out : use_due;
-    *next++ = use_aborted;
+    *next++ = collect_freed;
     if (table->slots.has_pins) {
         *next++ = calls_back ? take_unpinned_out : use_unpinned;
     }

@@ -5,7 +5,6 @@
  *   HINT    shortage: answered now or at the next quiescent point; whether slots were handed over
  *   OWN     counts that this worker alone writes
  */
-#include "concurrent/table/worker.h"
 #include "concurrent/batches/tuning.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
@@ -34,14 +33,14 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
         return HAFT_NO_MEMORY;
     }
     opened->callback = callback_number();
-    opened->openings++;
     opened->shortage_before = load_relaxed(HINT, &table->shortage);
     opened->is_to_draw = true;
     *worker = opened;
     return HAFT_OK;
 }
 
-void worker_do_duties(haft_worker *worker)
+/* The duties between jobs: take back what is due and handed over, and collect slots in lists. */
+static void do_duties(haft_worker *worker)
 {
     if (callback_is_running()) {
         return;
@@ -52,23 +51,18 @@ void worker_do_duties(haft_worker *worker)
     }
 }
 
-void worker_flush(haft_worker *worker)
-{
-    if (hand_open_count(worker) != 0 || hand_filling_count(worker) != 0) {
-        retire_hand_on(worker);
-    }
-    retire_hand_over(worker);
-    domain_hurry(worker->table->domain);
-}
-
 /* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
 static void let_go(haft_worker *worker)
 {
     if (hand_open_count(worker) != 0) {
         retire_open(worker); /* before duties: callbacks may free, and find its slots */
     }
-    worker_do_duties(worker);
-    worker_flush(worker);
+    do_duties(worker);
+    if (hand_open_count(worker) != 0 || hand_filling_count(worker) != 0) {
+        retire_hand_on(worker);
+    }
+    retire_hand_over(worker);
+    domain_hurry(worker->table->domain);
 }
 
 haft_status haft_worker_flush(haft_worker *worker)
@@ -79,15 +73,6 @@ haft_status haft_worker_flush(haft_worker *worker)
     }
     let_go(worker);
     return HAFT_OK;
-}
-
-void worker_end(haft_worker *worker)
-{
-    haft_domain *domain = worker->table->domain;
-
-    budget_return(worker);
-    domain_leave(domain, worker, worker->member, worker_is_own(worker) ? worker->lift : 0);
-    roster_leave(worker);
 }
 
 haft_status haft_worker_close(haft_worker *worker)
@@ -101,7 +86,9 @@ haft_status haft_worker_close(haft_worker *worker)
         roster_hand_over(worker);
     }
     let_go(worker);
-    worker_end(worker);
+    budget_return(worker);
+    domain_leave(worker->table->domain, worker, worker->member, worker->lift);
+    roster_leave(worker);
     return HAFT_OK;
 }
 
@@ -191,7 +178,7 @@ static void pass_quiescent_point(haft_worker *worker)
     if (backlog > table->backlog_slots || is_short) {
         pay(table, backlog);
     }
-    worker_do_duties(worker);
+    do_duties(worker);
 }
 
 /* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */

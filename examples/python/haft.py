@@ -369,9 +369,6 @@ class Table(_Slots):
     def worker(self):
         return Worker(self)
 
-    def insert(self, content=b""):
-        """An id, from a thread without a worker."""
-        return self._insert(self._c.haft_insert_unregistered, self._handle, content)
 
     def free(self, name):
         """Frees the object, from a thread without a worker."""
@@ -596,8 +593,8 @@ def _members(struct):
 # --- loading ---
 
 _CONTRACTS = {Domain: {"wait": "haft_domain_wait", "tick": "haft_domain_tick"},
-              Table: {"insert": "haft_insert_unregistered", "free": "haft_table_free",
-                      "clear": "haft_table_clear", "is_live": "haft_is_live", "explain": "haft_diagnose"},
+              Table: {"free": "haft_table_free", "clear": "haft_table_clear", "is_live": "haft_is_live",
+                      "explain": "haft_diagnose"},
               Worker: {"insert": "haft_insert_wait", "free": "haft_free", "quiescent": "haft_worker_quiescent",
                        "flush": "haft_worker_flush", "section": "haft_job_begin", "parked": "haft_thread_park"},
               Section: {"get": "haft_resolve"},

@@ -149,7 +149,7 @@ haft_status haft_domain_close(haft_domain *domain);
 
 /*
  * haft_domain_wait - wait until all that was retired and handed on before may be reused.  What
- * still sits in a worker's open batch, or was freed without a worker, is not covered:
+ * still sits in a worker's open batch, or was freed by haft_table_free(), is not covered:
  * haft_worker_flush() hands it on.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:

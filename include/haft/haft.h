@@ -40,7 +40,6 @@
 #include <haft/share.h>
 #include <haft/status.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <haft/typed.h>
 #include <haft/view.h>
 #include <stdint.h>

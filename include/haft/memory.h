@@ -153,10 +153,10 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * are needed.  With haft_allocator_block() they lie in the block, cleared when they are opened:
  * nothing is mapped, trim releases nothing, and whatever id comes in, only the block is read and
  * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones,
- * and each worker brings those that it needs.  Entries of haft_worker_current(), the report of
- * leaks, the census of debug builds and exports use malloc.
+ * and each worker brings those that it needs.  The report of leaks, the census of debug builds and
+ * exports use malloc.
  *
- * Its functions run on each thread that opens, closes or borrows a worker, so for a haft_table they
+ * Its functions run on each thread that opens or closes a worker or trims, so for a haft_table they
  * must take any threads at once.  They may not use the tables and domains that they serve.
  */
 

@@ -46,7 +46,7 @@ void *haft_pin(haft_table *table, haft_id id);
  * haft_unpin - give one pin back.  It runs no callback.  If the object was freed meanwhile and only
  * pins kept its slot from being taken back, the last unpin puts the slot into a list of the table.
  * From there it is taken back, with its on_reclaim, by the next search that finds no ready slot, by
- * a worker's duties (haft/table.h), by an insertion without a worker, by haft_trim() or at closing.
+ * a worker's duties (haft/table.h), by haft_trim() or at closing.
  * Else the slot is taken back as any other.
  *
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many

@@ -69,16 +69,16 @@ typedef struct haft_worker haft_worker;
 
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
- * its slot back: in calls that reserve or insert, with a worker or without; in
- * haft_worker_quiescent(), _flush() and _close(); in haft_table_reclaim() and haft_trim(); in
- * haft_table_clear(), _close() and haft_unshare().  Objects that live when the table is cleared or
- * closed are freed by that.
+ * its slot back: in calls that reserve or insert; in haft_worker_quiescent(), _flush() and
+ * _close(); in haft_table_reclaim() and haft_trim(); in haft_table_clear(), _close() and
+ * haft_unshare().  Objects that live when the table is cleared or closed are freed by that.
  * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
  * the id that the object had.  `worker` is one of the calling thread's, or a closed one, borrowed
  * for the call.
  *
- * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
- * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
+ * It may reserve, publish, insert, abort, free and unpin, by `worker` and by any worker of its
+ * thread; call haft_table_free(); and resolve and pin where its thread may.  It runs outside
+ * locks, and never
  * within another callback of a shared table.  Calls that wait, announce a quiescent point, close,
  * flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain and in release builds
  * too: a job above the callback may hold pointers.  A reservation in a callback finds slots that
@@ -213,8 +213,7 @@ haft_status haft_table_clear(haft_table *table);
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK   nothing has changed
  *             HAFT_IN_USE      a worker is open: nothing has changed; or an object is pinned, or a
  *                              side is open (haft/kit/side.h): all other objects have ended
- * Threads   one thread outside read sections, when no other thread uses the table any more, except
- *           that threads may end and with them their implicit workers.
+ * Threads   one thread outside read sections, when no other thread uses the table any more.
  * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
@@ -298,13 +297,14 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * calls write nothing that another thread writes, except for the slot itself.
  *
  * A worker belongs to the thread that opened it.  Debug builds assert that the worker of a call is
- * open and the calling thread's; AddressSanitizer reports the use of a closed one.  Where a thread
- * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
+ * open and the calling thread's; AddressSanitizer reports the use of a closed one.  A thread that
+ * comes for a while opens a worker and closes it again; one that may end anywhere, or sleep, or
+ * that the program does not know uses a haft_counted (haft/counted.h).
  *
  * A worker's duties: reclaim slots that are due, its own first, then those of the depot and of
- * other workers, up to 512 and a batch, where on_reclaim or pins ask for it; collect slots that
- * calls without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and
- * _close() do them, so on_reclaim may run there.
+ * other workers, up to 512 and a batch, where on_reclaim or pins ask for it; collect slots of
+ * haft_table_free(), and unpinned ones.  haft_worker_quiescent(), _flush() and _close() do them, so
+ * on_reclaim may run there.
  */
 
 /*

@@ -12,9 +12,8 @@
  *
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
- * One rule for names: ship_X is haft_X for ships, one call of it, with its contract; and
- * ship_table_insert() and its kin are haft_insert_unregistered() and its kin.  Only the _adopt
- * functions, for tables that were opened untyped, are new.  Objects are `struct ship`, and ids
+ * One rule for names: ship_X is haft_X for ships, one call of it, with its contract.  Only the
+ * _adopt functions, for tables that were opened untyped, are new.  Objects are `struct ship`, and ids
  * ship_id.  ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.
  * Functions with neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options
  * get untyped ids and objects, for ship_id_of() and a cast.
@@ -120,7 +119,7 @@
  *   name_free; name_insert_many, name_free_many
  *
  *   name_cursor { cursor }: name_cursor_over, name_cursor_next; name_scan
- *   name_table_reserve, _publish, _abort, _insert, _free: without a worker
+ *   name_table_free: without a worker
  *   name_pin, name_unpin, name_pins: after HAFT_TYPED_PINNED
  *
  * Objects are resolved by name_resolve(ships.view, id).
@@ -142,7 +141,6 @@
     HAFT_TYPED_WORKER(name)                                                                        \
     HAFT_TYPED_MANY(name)                                                                          \
     HAFT_TYPED_SCAN(name)                                                                          \
-    HAFT_TYPED_UNREGISTERED(name)                                                                  \
     struct name##_table
 
 /*

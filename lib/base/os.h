@@ -140,14 +140,6 @@ void os_semaphore_post(struct os_semaphore *semaphore);
 void os_semaphore_wait(struct os_semaphore *semaphore);
 
 /*
- * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
- * another one.
- */
-bool os_key_open(struct os_key *key, void (*at_end)(void *value));
-void os_key_close(const struct os_key *key);
-bool os_key_set(const struct os_key *key, void *value);
-
-/*
  * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
  * none.  The `before` handed over last runs first.
  */

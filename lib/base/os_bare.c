@@ -255,26 +255,6 @@ void os_semaphore_wait(struct os_semaphore *semaphore)
     assert(semaphore == NULL);
 }
 
-/* The thread never ends. */
-bool os_key_open(struct os_key *key, void (*at_end)(void *value))
-{
-    (void)key;
-    (void)at_end;
-    return true;
-}
-
-void os_key_close(const struct os_key *key)
-{
-    (void)key;
-}
-
-bool os_key_set(const struct os_key *key, void *value)
-{
-    (void)key;
-    (void)value;
-    return true;
-}
-
 bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
 {
     (void)before;

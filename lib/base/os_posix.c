@@ -358,28 +358,11 @@ void os_semaphore_wait(struct os_semaphore *semaphore)
 }
 #endif
 
-/* --- what systems have of their own: macOS's conditions, keys and files --- */
+/* --- what systems have of their own: macOS's conditions and files --- */
 
 static pthread_cond_t *condition_of(struct os_condition *condition)
 {
     return (pthread_cond_t *)condition->room;
-}
-
-static pthread_key_t key_of(const struct os_key *key)
-{
-    return (pthread_key_t)key->number;
-}
-
-static bool open_key(struct os_key *key, void (*in_pthread)(void *value),
-                     void (*at_end)(void *value))
-{
-    pthread_key_t opened;
-
-    if (pthread_key_create(&opened, in_pthread) != 0) {
-        return false;
-    }
-    *key = (struct os_key){(uint64_t)opened, at_end};
-    return true;
 }
 
 #ifdef __APPLE__
@@ -401,41 +384,6 @@ bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, u
     return error != ETIMEDOUT || os_now_ns() < until_ns;
 }
 
-/* Not when the process ends, where exit() has this called for its thread. */
-static void end_value_of_key(void *arg)
-{
-    const struct os_key *key = arg;
-    void *value = pthread_getspecific(key_of(key));
-
-    if (value != NULL && pthread_main_np() == 0) { /* NULL: ended already, or the key is closed */
-        pthread_setspecific(key_of(key), NULL);
-        key->at_end(value);
-    }
-}
-
-bool os_key_open(struct os_key *key, void (*at_end)(void *value))
-{
-    return open_key(key, NULL, at_end);
-}
-
-/*
- * Thread-local variables go before values of keys are ended there: they are in memory of a key that
- * is older.  So a value ends as thread-local objects of C++ do, before all keys: compilers have
- * them ended by _tlv_atexit() of the C library.
- */
-bool os_key_set(const struct os_key *key, void *value)
-{
-    void _tlv_atexit(void (*end)(void *arg), void *arg);
-    const bool is_first = value != NULL && pthread_getspecific(key_of(key)) == NULL;
-
-    if (pthread_setspecific(key_of(key), value) != 0) {
-        return false;
-    }
-    if (is_first) {
-        _tlv_atexit(end_value_of_key, (void *)(uintptr_t)key);
-    }
-    return true;
-}
 #else
 void os_condition_open(struct os_condition *condition)
 {
@@ -457,15 +405,6 @@ bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, u
     return error != ETIMEDOUT;
 }
 
-bool os_key_open(struct os_key *key, void (*at_end)(void *value))
-{
-    return open_key(key, at_end, at_end);
-}
-
-bool os_key_set(const struct os_key *key, void *value)
-{
-    return pthread_setspecific(key_of(key), value) == 0;
-}
 #endif
 
 /* Whether a file was linked to lie where it lies; most may lie anywhere. */
@@ -675,11 +614,6 @@ void os_condition_close(struct os_condition *condition)
 void os_condition_wake_all(struct os_condition *condition)
 {
     pthread_cond_broadcast(condition_of(condition));
-}
-
-void os_key_close(const struct os_key *key)
-{
-    pthread_key_delete(key_of(key));
 }
 
 bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))

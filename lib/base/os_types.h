@@ -40,9 +40,4 @@ struct os_thread {
     void *arg;
 };
 
-struct os_key {
-    uint64_t number;
-    void (*at_end)(void *value);
-};
-
 #endif /* HAFT_LIB_OS_TYPES_H */

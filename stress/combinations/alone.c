@@ -46,12 +46,8 @@ static void make_call(struct thread *thread, const struct step *step)
 {
     switch (step->call) {
     case CALL_GUEST:
-    case CALL_GUEST_LATE:
     case CALL_GUEST_LEAVING:
         have_guest(thread, step);
-        break;
-    case CALL_CLOSE_LEFT:
-        close_left();
         break;
     case CALL_TICK:
         tick(thread);

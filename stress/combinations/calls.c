@@ -19,7 +19,6 @@ static const struct {
 } functions[CALL_COUNT] = {
     [CALL_WORKER_OPEN] = {step_worker_open, AS_IS, false},
     [CALL_WORKER_CLOSE] = {step_worker_close, AS_IS, true},
-    [CALL_WORKER_CURRENT] = {step_worker_current, AS_IS, false},
     [CALL_QUIESCENT] = {step_quiescent, BY_WORKER, true},
     [CALL_FLUSH] = {step_flush, BY_WORKER, true},
     [CALL_OFFLINE_ONLINE] = {step_offline_online, AS_IS, false},
@@ -32,12 +31,7 @@ static const struct {
     [CALL_FREE] = {step_free, BY_WORKER, false},
     [CALL_FREE_STALE] = {step_free_stale, BY_WORKER, false},
     [CALL_FREE_MANY] = {step_free_many, BY_WORKER, false},
-    [CALL_BARE_INSERT] = {step_insert, BARE, false},
-    [CALL_BARE_INSERT_WAIT] = {step_insert_wait, BARE, false},
-    [CALL_BARE_RESERVE] = {step_reserve, BARE, false},
-    [CALL_BARE_PUBLISH] = {step_publish, BARE, false},
-    [CALL_BARE_ABORT] = {step_abort, BARE, false},
-    [CALL_BARE_FREE] = {step_free, BARE, false},
+    [CALL_TABLE_FREE] = {step_free, BARE, false},
     [CALL_SECTION_BEGIN] = {step_section_begin, AS_IS, false},
     [CALL_SECTION_END] = {step_section_end, AS_IS, false},
     [CALL_RESOLVE] = {step_resolve, AS_IS, false},
@@ -102,8 +96,8 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
  * they reserve or pin would keep it open. */
 static bool may_call(uint32_t call)
 {
-    return !play.is_closing || (call != CALL_RESERVE && call != CALL_BARE_RESERVE &&
-                                call != CALL_PIN && play.closing_steps++ < MOST_CLOSING_STEPS);
+    return !play.is_closing ||
+           (call != CALL_RESERVE && call != CALL_PIN && play.closing_steps++ < MOST_CLOSING_STEPS);
 }
 
 /* What a callback may no longer do in a table that is cleared. */
@@ -111,14 +105,10 @@ static bool is_closed_to(uint32_t call)
 {
     switch (call) {
     case CALL_WORKER_OPEN:
-    case CALL_WORKER_CURRENT:
     case CALL_INSERT:
     case CALL_INSERT_WAIT:
     case CALL_INSERT_MANY:
     case CALL_RESERVE:
-    case CALL_BARE_INSERT:
-    case CALL_BARE_INSERT_WAIT:
-    case CALL_BARE_RESERVE:
     case CALL_COMMANDS_OPEN:
         return play.is_cleared;
     default:

@@ -31,7 +31,7 @@ static void check_number(const char *name, uint64_t said, uint64_t known)
 
 static uint32_t count_workers(void)
 {
-    uint32_t open = play.left_worker != NULL;
+    uint32_t open = 0;
 
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         open += play.seats[i].workers - (play.seats[i].other_worker != NULL);

@@ -124,7 +124,7 @@ static void destroy_counted(void *object, haft_id id, void *arg)
     struct seat *seat = current->seat;
     struct counted_cell *cell = cell_of(object);
     const uint16_t at = (uint16_t)id.bits;
-    const struct step step = {.call = CALL_BARE_FREE, .at = at, .count = 1};
+    const struct step step = {.call = CALL_TABLE_FREE, .at = at, .count = 1};
     const struct step step_here = {.call = CALL_COUNTED_FREE, .at = at, .count = at % 2};
 
     require_that(arg == &play.counted, "on_destroy's argument");

@@ -55,7 +55,6 @@ enum feature { ALL_FEATURES(FEATURE_NAME) FEATURE_COUNT };
     PHASE(trimming)      /* while another call trims */                                            \
     PHASE(closing)       /* while the table is closed, or taken from all threads */                \
     PHASE(shared_again)  /* after it was a local table in between */                               \
-    PHASE(left_worker)   /* while a worker is open whose thread has ended */                       \
     PHASE(budget_spent)  /* open workers hold back all that they may */                            \
     PHASE(no_memory)     /* while the system refuses memory */                                     \
     PHASE(in_section)    /* inside a read section */                                               \

@@ -14,16 +14,15 @@
 
 uint32_t count_keeping_open(void)
 {
-    uint32_t open = ((play.left_worker != NULL || play.has_guest) && is_clock(PLAN_WORKERS)) +
-                    play.crowd_count + (play.set.commands != NULL);
+    uint32_t open = play.crowd_count + (play.set.commands != NULL);
 
     for (uint32_t i = 0; i < play.plan->threads; i++) {
-        open += play.threads[i].worker != NULL && !play.threads[i].is_implicit;
+        open += play.threads[i].worker != NULL;
     }
     return open;
 }
 
-/* Whether the table has ended, as it may; implicit workers end with it. */
+/* Whether the table has ended, as it may. */
 static bool check_ending(haft_status status)
 {
     const bool is_open = count_keeping_open() != 0;
@@ -72,13 +71,17 @@ void go_on_after_close(haft_status status)
     }
 }
 
-void give_up_reservations(void)
+void give_up_reservations(struct thread *thread)
 {
     struct reg *reg;
 
-    while ((reg = claim_reserved(0)) != NULL) {
+    if (count_in(&play.reserved) == 0) {
+        return;
+    }
+    begin_worker(thread); /* it may have no memory for one */
+    while (thread->worker != NULL && (reg = claim_reserved(0)) != NULL) {
         model_aborted(reg);
-        haft_abort_unregistered(play.table, id_in(reg));
+        haft_abort(thread->worker, id_in(reg));
     }
 }
 
@@ -99,14 +102,13 @@ uint32_t clear_for_closing(struct thread *thread)
     end_sections(thread);
     end_set(thread);
     close_crowd(thread);
-    close_left();
+    give_up_reservations(thread);
     for (uint32_t i = 0; i < play.plan->threads; i++) {
-        if (play.threads[i].worker != NULL && !play.threads[i].is_implicit) {
+        if (play.threads[i].worker != NULL) {
             end_worker(&play.threads[i]);
             closed |= UINT32_C(1) << i;
         }
     }
-    give_up_reservations();
     unpin_all();
     return closed;
 }
@@ -180,11 +182,6 @@ void try_unshare(struct thread *thread, const struct step *step)
     end_call(outer);
     if (check_ending(status)) {
         play.is_shared_again = true;
-        for (uint32_t i = 0; i < MOST_THREADS; i++) { /* implicit workers end with the table */
-            play.threads[i].worker = NULL;
-            forget_workers(&play.seats[i]);
-        }
-        play.left_worker = NULL;
         play.frees_before = word_in(&play.frees);
         play.refused_before = word_in(&play.refused_frees);
         share_again(change(local, step->call));

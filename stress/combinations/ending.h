@@ -12,7 +12,7 @@ void open_workers_again(uint32_t closed);
 /* How many workers keep the table from being closed, or may. */
 uint32_t count_keeping_open(void);
 
-void give_up_reservations(void);
+void give_up_reservations(struct thread *thread);
 void unpin_all(void);
 
 /* Tries to close in the thread's section or inner job, which must be refused, and ends that. */

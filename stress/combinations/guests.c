@@ -1,4 +1,4 @@
-/* Threads that come and go, and the workers that they leave. */
+/* Threads that come and go. */
 #include "stress/combinations/guests.h"
 #include "stress/combinations/calls.h"
 #include "stress/combinations/ending.h"
@@ -6,7 +6,7 @@
 #include "stress/combinations/progress.h"
 #include "stress/combinations/threads.h"
 #include "stress/combinations/under_way.h"
-#include <limits.h>
+#include "stress/combinations/workers.h"
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -16,33 +16,6 @@ struct guest {
     sem_t is_ready; /* to leave */
     sem_t may_leave;
 };
-
-static struct {
-    pthread_key_t key;
-    bool is_made;
-    uint32_t rounds;
-} late;
-
-/* In the last round of destructors, after the library's own. */
-static void ask_late(void *arg)
-{
-    if (++late.rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
-        pthread_setspecific(late.key, arg);
-        return;
-    }
-    require_that(haft_worker_current(play.table, &play.left_worker) == HAFT_OK,
-                 "haft_worker_current");
-}
-
-static void stay(void)
-{
-    if (!late.is_made) { /* after the library's key */
-        require_that(pthread_key_create(&late.key, ask_late) == 0, "pthread_key_create");
-        late.is_made = true;
-    }
-    late.rounds = 0;
-    pthread_setspecific(late.key, &late);
-}
 
 static void await(sem_t *semaphore)
 {
@@ -89,30 +62,36 @@ static void read_and_leave(struct guest *guest)
     look_until_end(reg, object);
 }
 
+/* Comes with a worker, which it closes. */
+static void work(struct thread *thread, const struct step *step, bool frees)
+{
+    struct step made = *step;
+
+    begin_worker(thread);
+    made.call = CALL_INSERT;
+    call_step(thread, thread->worker, &made);
+    if (frees) {
+        made.call = CALL_FREE;
+        call_step(thread, thread->worker, &made);
+    }
+    end_worker(thread);
+}
+
 static void *visit(void *arg)
 {
     struct guest *guest = arg;
-    struct step step = *guest->step;
-    static struct seat seat; /* static: the thread's destructors may run on_reclaim */
+    static struct seat seat; /* static: callbacks on the thread look at them */
     static struct thread thread;
 
-    seat = (struct seat){.workers = 1, .level = is_clock(PLAN_WORKERS)};
-    thread = (struct thread){.seat = &seat, .is_implicit = true};
+    seat = (struct seat){0};
+    thread = (struct thread){.seat = &seat};
     current = &thread;
-    const bool reads = step.call == CALL_GUEST_LEAVING && (has_sections() || is_qsbr());
+    const bool reads = guest->step->call == CALL_GUEST_LEAVING && (has_sections() || is_qsbr());
+
     if (reads) {
         haft_thread_register(play.domain);
     }
-    require_that(haft_worker_current(play.table, &thread.worker) == HAFT_OK, "haft_worker_current");
-    step.call = CALL_INSERT;
-    call_step(&thread, thread.worker, &step);
-    if (!reads) { /* else its table would wait for the freed ones */
-        step.call = CALL_FREE;
-        call_step(&thread, thread.worker, &step);
-    }
-    if (guest->step->call == CALL_GUEST_LATE) {
-        stay();
-    }
+    work(&thread, guest->step, !reads); /* else its table would wait for the freed ones */
     if (reads) {
         read_and_leave(guest);
         return NULL;
@@ -146,18 +125,6 @@ static void receive_guest(const struct step *step)
     end_call(outer);
 }
 
-void close_left(void)
-{
-    if (play.left_worker != NULL) {
-        const struct call_under_way outer = begin_call(CALL_CLOSE_LEFT, HAFT_NIL);
-
-        require_that(haft_worker_close(play.left_worker) == HAFT_OK, "haft_worker_close");
-        end_call(outer);
-        play.left_worker = NULL;
-    }
-}
-
-/* With the workers clock a guest that is still there keeps the table open. */
 static haft_status close_beside(struct guest *guest, pthread_t thread)
 {
     sem_post(&guest->may_leave);
@@ -167,7 +134,7 @@ static haft_status close_beside(struct guest *guest, pthread_t thread)
 
     pthread_join(thread, NULL);
     play.has_guest = false;
-    return status == HAFT_IN_USE && is_clock(PLAN_WORKERS) ? play_close_table() : status;
+    return status;
 }
 
 /* A guest ends while the table closes. */
@@ -194,9 +161,6 @@ static void try_close_beside_guest(struct thread *thread, const struct step *ste
 
 void have_guest(struct thread *thread, const struct step *step)
 {
-    if (play.left_worker != NULL) {
-        return;
-    }
     if (step->call == CALL_GUEST_LEAVING) {
         try_close_beside_guest(thread, step);
     } else {

@@ -34,32 +34,14 @@ void check_insertion(haft_status status, bool waits, uint32_t before, uint64_t c
     }
 }
 
-static enum call bare_or(const haft_worker *worker, enum call call)
-{
-    static const enum call bare[CALL_COUNT] = {
-        [CALL_INSERT] = CALL_BARE_INSERT,   [CALL_RESERVE] = CALL_BARE_RESERVE,
-        [CALL_PUBLISH] = CALL_BARE_PUBLISH, [CALL_ABORT] = CALL_BARE_ABORT,
-        [CALL_FREE] = CALL_BARE_FREE,       [CALL_INSERT_WAIT] = CALL_BARE_INSERT_WAIT,
-    };
-
-    return worker == NULL && bare[call] != 0 ? bare[call] : call;
-}
-
-static haft_status reserve_bare(haft_id *id, void **object, bool waits)
-{
-    return waits ? haft_reserve_wait_unregistered(play.table, id, object)
-                 : haft_reserve_unregistered(play.table, id, object);
-}
-
 static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool waits)
 {
     const uint32_t before = capacity_in_use();
     const uint64_t callbacks = word_in(&play.callbacks);
     const struct call_under_way outer =
-        begin_call(bare_or(worker, waits ? CALL_INSERT_WAIT : CALL_RESERVE), HAFT_NIL);
-    const haft_status status = worker == NULL ? reserve_bare(id, object, waits)
-                               : waits        ? haft_reserve_wait(worker, id, object)
-                                              : haft_reserve(worker, id, object);
+        begin_call(waits ? CALL_INSERT_WAIT : CALL_RESERVE, HAFT_NIL);
+    const haft_status status =
+        waits ? haft_reserve_wait(worker, id, object) : haft_reserve(worker, id, object);
 
     end_call(outer);
     check_insertion(status, waits, before, callbacks);
@@ -69,13 +51,9 @@ static haft_status reserve(haft_worker *worker, haft_id *id, void **object, bool
 
 static void publish(haft_worker *worker, haft_id id)
 {
-    const struct call_under_way outer = begin_call(bare_or(worker, CALL_PUBLISH), id);
+    const struct call_under_way outer = begin_call(CALL_PUBLISH, id);
 
-    if (worker == NULL) {
-        haft_publish_unregistered(play.table, id);
-    } else {
-        haft_publish(worker, id);
-    }
+    haft_publish(worker, id);
     end_call(outer);
 }
 
@@ -99,10 +77,6 @@ static bool reserve_one(haft_worker *worker, struct reg *reg, enum register_stat
 
 static haft_status insert_bytes(haft_worker *worker, const void *bytes, haft_id *id, bool waits)
 {
-    if (worker == NULL) {
-        return waits ? haft_insert_wait_unregistered(play.table, bytes, id)
-                     : haft_insert_unregistered(play.table, bytes, id);
-    }
     return waits ? haft_insert_wait(worker, bytes, id) : haft_insert(worker, bytes, id);
 }
 
@@ -115,7 +89,7 @@ static haft_status insert_copy(haft_worker *worker, struct reg *reg, haft_id *id
 
     model_stamp(reg, bytes);
     const struct call_under_way outer =
-        begin_call(bare_or(worker, waits ? CALL_INSERT_WAIT : CALL_INSERT), HAFT_NIL);
+        begin_call(waits ? CALL_INSERT_WAIT : CALL_INSERT, HAFT_NIL);
     const haft_status status = insert_bytes(worker, bytes, id, waits);
 
     end_call(outer);
@@ -129,7 +103,7 @@ static haft_status insert_zeros(haft_worker *worker, struct reg *reg, haft_id *i
 {
     const uint32_t before = capacity_in_use();
     const uint64_t callbacks = word_in(&play.callbacks);
-    const struct call_under_way outer = begin_call(bare_or(worker, CALL_INSERT), HAFT_NIL);
+    const struct call_under_way outer = begin_call(CALL_INSERT, HAFT_NIL);
     const haft_status status = insert_bytes(worker, NULL, id, false);
 
     end_call(outer);
@@ -237,13 +211,9 @@ void step_abort(struct thread *thread, haft_worker *worker, const struct step *s
     const haft_id id = id_in(reg);
 
     model_aborted(reg); /* from here on another thread may take the register */
-    const struct call_under_way outer = begin_call(bare_or(worker, CALL_ABORT), id);
+    const struct call_under_way outer = begin_call(CALL_ABORT, id);
 
-    if (worker == NULL) {
-        haft_abort_unregistered(play.table, id);
-    } else {
-        haft_abort(worker, id);
-    }
+    haft_abort(worker, id);
     end_call(outer);
 }
 
@@ -251,7 +221,7 @@ void step_abort(struct thread *thread, haft_worker *worker, const struct step *s
 
 static haft_status free_id(haft_worker *worker, haft_id id, enum call call)
 {
-    const struct call_under_way outer = begin_call(bare_or(worker, call), id);
+    const struct call_under_way outer = begin_call(worker == NULL ? CALL_TABLE_FREE : call, id);
     const haft_status status =
         worker == NULL ? haft_table_free(play.table, id) : haft_free(worker, id);
 

@@ -145,7 +145,6 @@ struct thread {
     uint32_t number;
     struct seat *seat;
     haft_worker *worker;
-    bool is_implicit;            /* the worker */
     uint32_t lift;               /* that the worker was opened in; 0: none */
     uint64_t opened_in;          /* the callback, as `callbacks` counts; 0: none */
     uint64_t callbacks;          /* that it was in */
@@ -227,7 +226,6 @@ struct play {
     _Atomic(uint32_t) ids_repeat; /* or may from now on, in some slot */
     bool has_trimmed;             /* then a slot may skip generations */
     _Atomic(uint64_t) callbacks;  /* calls of on_reclaim */
-    haft_worker *left_worker;     /* an implicit worker that no thread will close */
     _Atomic(uint32_t) exhausted;  /* slots, or about to be: last lives that have ended */
     _Atomic(uint32_t) live;
     _Atomic(uint32_t) reserved;

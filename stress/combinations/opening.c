@@ -106,7 +106,6 @@ void forget_table(void)
     play.exhausted = play.live = play.reserved = 0;
     play.frees = play.reclaims = play.frees_before = 0;
     play.refused_frees = play.refused_before = 0;
-    play.left_worker = NULL;
     for (uint32_t i = 0; i < MOST_THREADS; i++) {
         play.threads[i].worker = NULL;
         forget_workers(&play.seats[i]);

@@ -75,7 +75,7 @@ static haft_worker *worker_for(const struct thread *thread)
 {
     struct seat *seat = thread->seat;
 
-    if (play.plan->options.other_table == 2 && seat->other_worker == NULL && !in_callback(thread) &&
+    if (seat->other_worker == NULL && !in_callback(thread) &&
         is_done(haft_worker_open(play.other.table, &seat->other_worker), "haft_worker_open")) {
         seat->other_lift = note_worker_opened(seat);
     }
@@ -128,8 +128,7 @@ static haft_status insert(haft_worker *worker, haft_id *id)
     const uint64_t serial = atomic_fetch_add_explicit(&play.other.stamps, 1, memory_order_relaxed);
     const struct stamp stamp = {serial, serial * CANARY};
 
-    return worker != NULL ? haft_insert(worker, &stamp, id)
-                          : haft_insert_unregistered(play.other.table, &stamp, id);
+    return haft_insert(worker, &stamp, id);
 }
 
 /* HAFT_FULL is wrong for certain only if no other thread and no callback could have changed the
@@ -158,7 +157,7 @@ haft_status insert_in_other(struct thread *thread, uint32_t at)
         return HAFT_OK;
     }
     haft_worker *own = worker_for(thread);
-    _Atomic(uint64_t) *cell = claim_cell(at);
+    _Atomic(uint64_t) *cell = own != NULL ? claim_cell(at) : NULL;
 
     if (cell == NULL) {
         return HAFT_OK;
@@ -190,7 +189,7 @@ void step_other_insert(struct thread *thread, haft_worker *worker, const struct 
 static void free_in_other(struct thread *thread, haft_id id)
 {
     struct other_table *other = &play.other;
-    haft_worker *own = worker_for(thread);
+    haft_worker *own = play.plan->options.other_table == 1 ? worker_for(thread) : NULL;
     const struct stamp *object = may_resolve(thread) ? haft_resolve(other->view, id) : NULL;
 
     require_that(!may_resolve(thread) || (object != NULL && is_of_other(object)),

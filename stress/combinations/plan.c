@@ -136,14 +136,13 @@ static const uint8_t allowed_in_reclaim[] = {
     CALL_FREE_STALE,
     CALL_INSERT_MANY,
     CALL_FREE_MANY,
-    CALL_BARE_FREE,
-    CALL_BARE_INSERT,
-    CALL_BARE_RESERVE,
-    CALL_BARE_ABORT,
+    CALL_TABLE_FREE,
+    CALL_RESERVE,
+    CALL_ABORT,
     CALL_UNPIN,
     CALL_UNPIN,
     CALL_DIAGNOSE,
-    CALL_BARE_PUBLISH,
+    CALL_PUBLISH,
     CALL_RESERVE_CAPACITY,
     CALL_JOB_BEGIN,
     CALL_PIN,
@@ -162,7 +161,6 @@ static const uint8_t allowed_in_reclaim[] = {
     CALL_COUNTED_STALE,
     CALL_COUNTED_FREE,
     CALL_WORKER_OPEN,
-    CALL_WORKER_CURRENT,
     CALL_SIDE_OPEN,
     CALL_SIDE_CLOSE,
     CALL_RESOLVE_MANY,
@@ -173,9 +171,8 @@ static const uint8_t allowed_in_reclaim[] = {
 
 /* What waits, or takes something apart. */
 static const uint8_t refused_in_callbacks[] = {
-    CALL_QUIESCENT, CALL_FLUSH,       CALL_WORKER_CLOSE,  CALL_WAIT,        CALL_TRIM,
-    CALL_TICK,      CALL_TABLE_CLOSE, CALL_UNSHARE_SHARE, CALL_INSERT_WAIT, CALL_BARE_INSERT_WAIT,
-    CALL_APPLY,     CALL_RECLAIM,
+    CALL_QUIESCENT,   CALL_FLUSH,         CALL_WORKER_CLOSE, CALL_WAIT,  CALL_TRIM,    CALL_TICK,
+    CALL_TABLE_CLOSE, CALL_UNSHARE_SHARE, CALL_INSERT_WAIT,  CALL_APPLY, CALL_RECLAIM,
 };
 
 /* Once, mostly; some calls many times, so that batches, rings and depots fill. */
@@ -235,30 +232,29 @@ static struct swarm draw_swarm(struct chance *chance)
 
 /* What threads at once do with the few slots of a table, and what brings them back. */
 static const uint8_t on_few_slots[] = {
-    CALL_INSERT,      CALL_RESERVE,      CALL_PUBLISH,      CALL_ABORT,         CALL_FREE,
-    CALL_FREE_MANY,   CALL_BARE_RESERVE, CALL_BARE_FREE,    CALL_BARE_PUBLISH,  CALL_BARE_ABORT,
-    CALL_PIN,         CALL_UNPIN,        CALL_WAIT,         CALL_SECTION_BEGIN, CALL_SECTION_END,
-    CALL_WORKER_OPEN, CALL_QUIESCENT,    CALL_WORKER_CLOSE, CALL_FREE_STALE,    CALL_RESOLVE_MANY,
-    CALL_RECLAIM,
+    CALL_INSERT,        CALL_RESERVE,      CALL_PUBLISH,     CALL_ABORT,     CALL_FREE,
+    CALL_FREE_MANY,     CALL_TABLE_FREE,   CALL_PIN,         CALL_UNPIN,     CALL_WAIT,
+    CALL_SECTION_BEGIN, CALL_SECTION_END,  CALL_WORKER_OPEN, CALL_QUIESCENT, CALL_WORKER_CLOSE,
+    CALL_FREE_STALE,    CALL_RESOLVE_MANY, CALL_RECLAIM,
 };
 
 /* Calls on the few slots of a table whose objects have values. */
 static const uint8_t on_few_values[] = {
-    CALL_SIDE_SET,  CALL_SIDE_FIND,   CALL_DIAGNOSE,     CALL_INSERT,     CALL_RESERVE,
-    CALL_ABORT,     CALL_FREE,        CALL_FREE_MANY,    CALL_FREE_STALE, CALL_PIN,
-    CALL_UNPIN,     CALL_WAIT,        CALL_QUIESCENT,    CALL_PUBLISH,    CALL_SECTION_BEGIN,
-    CALL_BARE_FREE, CALL_SECTION_END, CALL_WORKER_OPEN,  CALL_BARE_ABORT, CALL_BARE_RESERVE,
-    CALL_SIDE_OPEN, CALL_SIDE_CLOSE,  CALL_RESOLVE_MANY,
+    CALL_SIDE_SET,     CALL_SIDE_FIND,   CALL_DIAGNOSE,    CALL_INSERT,     CALL_RESERVE,
+    CALL_ABORT,        CALL_FREE,        CALL_FREE_MANY,   CALL_FREE_STALE, CALL_PIN,
+    CALL_UNPIN,        CALL_WAIT,        CALL_QUIESCENT,   CALL_PUBLISH,    CALL_SECTION_BEGIN,
+    CALL_TABLE_FREE,   CALL_SECTION_END, CALL_WORKER_OPEN, CALL_SIDE_OPEN,  CALL_SIDE_CLOSE,
+    CALL_RESOLVE_MANY,
 };
 
 /* Recording by all threads, and what else becomes of the same objects meanwhile. */
 static const uint8_t on_a_command_set[] = {
     CALL_COMMANDS_OPEN, CALL_COMMANDS_CLOSE, CALL_RECORDER_OPEN, CALL_WORKER_OPEN,
     CALL_RECORD_CREATE, CALL_RECORD_DESTROY, CALL_RECORD_CALL,   CALL_APPLY,
-    CALL_INSERT,        CALL_FREE,           CALL_BARE_FREE,     CALL_FREE_MANY,
+    CALL_INSERT,        CALL_FREE,           CALL_TABLE_FREE,    CALL_FREE_MANY,
     CALL_RESOLVE,       CALL_SECTION_BEGIN,  CALL_SECTION_END,   CALL_PIN,
-    CALL_UNPIN,         CALL_QUIESCENT,      CALL_SIDE_SET,      CALL_BARE_PUBLISH,
-    CALL_BARE_RESERVE,  CALL_DIAGNOSE,       CALL_FREE_STALE,    CALL_JOB_BEGIN,
+    CALL_UNPIN,         CALL_QUIESCENT,      CALL_SIDE_SET,      CALL_PUBLISH,
+    CALL_RESERVE,       CALL_DIAGNOSE,       CALL_FREE_STALE,    CALL_JOB_BEGIN,
     CALL_JOB_END,       CALL_TRIM,           CALL_SCAN,          CALL_OFFLINE_ONLINE,
     CALL_RESOLVE_MANY,  CALL_EXPORT,         CALL_SIDE_OPEN,
 };
@@ -287,7 +283,7 @@ static const uint8_t on_counted[] = {
     CALL_FREE,
     CALL_WAIT,
     CALL_QUIESCENT,
-    CALL_BARE_FREE,
+    CALL_TABLE_FREE,
 };
 
 static void keep_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)

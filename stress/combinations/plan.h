@@ -23,7 +23,6 @@
 #define ALL_CALLS(CALL, ALONE)                                                                     \
     CALL(WORKER_OPEN)                                                                              \
     CALL(WORKER_CLOSE)                                                                             \
-    CALL(WORKER_CURRENT)                                                                           \
     CALL(QUIESCENT)                                                                                \
     CALL(FLUSH)                                                                                    \
     CALL(OFFLINE_ONLINE)                                                                           \
@@ -36,12 +35,7 @@
     CALL(FREE)                                                                                     \
     CALL(FREE_STALE)                                                                               \
     CALL(FREE_MANY)                                                                                \
-    CALL(BARE_INSERT)                                                                              \
-    CALL(BARE_INSERT_WAIT)                                                                         \
-    CALL(BARE_RESERVE)                                                                             \
-    CALL(BARE_PUBLISH)                                                                             \
-    CALL(BARE_ABORT)                                                                               \
-    CALL(BARE_FREE)                                                                                \
+    CALL(TABLE_FREE)                                                                               \
     CALL(SECTION_BEGIN)                                                                            \
     CALL(SECTION_END)                                                                              \
     CALL(RESOLVE)                                                                                  \
@@ -82,9 +76,7 @@
     CALL(COUNTED_STALE)                                                                            \
     CALL(APPLY)                                                                                    \
     ALONE(GUEST)                                                                                   \
-    ALONE(GUEST_LATE)                                                                              \
     ALONE(GUEST_LEAVING)                                                                           \
-    ALONE(CLOSE_LEFT)                                                                              \
     ALONE(TICK)                                                                                    \
     ALONE(CENSUS)                                                                                  \
     ALONE(DRAIN)                                                                                   \
@@ -158,10 +150,10 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
 /*
  * `filled`: objects inserted before the threads begin.  `heap`: its allocator is the play's (1),
  * or over a block (2).  `side`: values beside the objects, from the opening on.  `other_table`:
- * another table of the domain, which callbacks use as well, without workers (1) or with (2).
- * `counted`: the capacity of a counted table beside them; `counted_plain`: without an on_destroy.
- * `waiting_slots`: waiting_bytes, as a number of slots.  `stall`: a grace period is late after a
- * nanosecond.  The rest is haft_table_options.
+ * another table of the domain, which callbacks use as well; frees are by workers (1) or by
+ * haft_table_free (2).  `counted`: the capacity of a counted table beside them; `counted_plain`:
+ * without an on_destroy.  `waiting_slots`: waiting_bytes, as a number of slots.  `stall`: a grace
+ * period is late after a nanosecond.  The rest is haft_table_options.
  */
 struct plan_options {
 #define OPTION_FIELD(name) uint32_t name;

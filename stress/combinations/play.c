@@ -44,8 +44,10 @@ static void unregister_seat(struct seat *seat)
 static void fill_table(void)
 {
     current = &play.threads[0];
-    for (uint32_t i = 0; i < play.plan->options.filled && insert_one(NULL, i); i++) {
+    begin_worker(current);
+    for (uint32_t i = 0; i < play.plan->options.filled && insert_one(current->worker, i); i++) {
     }
+    end_worker(current);
     current = NULL;
 }
 
@@ -53,7 +55,6 @@ void play_begin(const struct plan *plan, bool at_once)
 {
     play.plan = plan;
     play.at_once = at_once;
-    play.left_worker = NULL;
     play.is_ending = play.is_closing = play.is_shared_again = play.has_forked = false;
     play.callbacks = play.stamps = play.grace_periods = 0;
     memset(play.made, 0, sizeof play.made);
@@ -104,7 +105,7 @@ void play_thread(uint32_t number)
 static void end_objects(void)
 {
     unpin_all();
-    give_up_reservations();
+    give_up_reservations(current);
     for (uint32_t i = 0; i < play.register_count; i++) {
         if (count_in(&play.registers[i].state) == REGISTER_LIVE) {
             free_one(NULL, &play.registers[i]);
@@ -140,10 +141,6 @@ void play_end(void)
     register_seat(current->seat);
     check_census();
     end_set(current); /* a thread's last callbacks may have taken it */
-    if (play.left_worker != NULL) {
-        haft_worker_close(play.left_worker);
-        play.left_worker = NULL;
-    }
     end_objects();
     check_capacity();
     end_export();
@@ -171,7 +168,6 @@ static void take_turn(const struct step *step)
     }
 }
 
-/* Implicit workers close with the table. */
 static void end_turns(void)
 {
     set_memory_refused(false);
@@ -184,9 +180,7 @@ static void end_turns(void)
     end_other_worker(current->seat); /* its callbacks open workers of the table */
     for (uint32_t i = 0; i < play.plan->threads; i++) {
         current = &play.threads[i];
-        if (!current->is_implicit) {
-            end_worker(current);
-        }
+        end_worker(current);
     }
 }
 

@@ -45,22 +45,25 @@ static struct {
 
 static void insert_all(struct thread *thread)
 {
+    const bool is_guest = thread->worker == NULL;
+
+    begin_worker(thread);
     while (drained.got < drained.wanted) {
         struct reg *reg = find_register(drained.got, REGISTER_EMPTY);
 
         reg = reg != NULL ? reg : find_register(drained.got, REGISTER_ENDED);
         if (reg == NULL || !insert_one(thread->worker, register_number(reg))) {
-            return;
+            break;
         }
         drained.got++;
+    }
+    if (is_guest) {
+        end_worker(thread);
     }
 }
 
 void drain(const struct step *step)
 {
-    if (play.left_worker != NULL) {
-        return; /* its worker holds slots back */
-    }
     by_each_thread(flush_own);
     const uint64_t callbacks = word_in(&play.callbacks);
     const uint64_t wanted = slots_to_be_had();
@@ -144,21 +147,21 @@ static enum drive choose_drive(const struct step *step)
     return play.plan->options.never_wait ? BY_WAITING : BY_QUIESCENT_POINTS;
 }
 
-/* What try_insert() was told; HAFT_OK as well where callbacks have taken all registers. */
+/* What try_insert() was told; HAFT_OK as well where callbacks have taken all registers, or the
+ * thread has no worker. */
 static haft_status tried;
 
 static void try_insert(struct thread *thread)
 {
     haft_id id;
     void *object;
-    struct reg *reg = claim_register(0);
+    struct reg *reg = thread->worker != NULL ? claim_register(0) : NULL;
 
     tried = HAFT_OK;
     if (reg == NULL) {
         return;
     }
-    tried = thread->worker != NULL ? haft_reserve(thread->worker, &id, &object)
-                                   : haft_reserve_unregistered(play.table, &id, &object);
+    tried = haft_reserve(thread->worker, &id, &object);
     if (tried != HAFT_OK) {
         unclaim_register(reg);
         return;
@@ -203,13 +206,13 @@ static void check_other(struct thread *thread, uint32_t number, enum drive drive
 
 void check_progress(struct thread *thread, const struct step *step)
 {
-    if (play.left_worker != NULL || find_register(0, REGISTER_EMPTY) == NULL) {
+    if (find_register(0, REGISTER_EMPTY) == NULL) {
         return;
     }
     const uint32_t number = step->at % play.plan->threads;
     const enum drive drive = choose_drive(step);
 
-    check_other(thread, number, play.plan->options.other_table == 2 ? drive : BY_WAITING);
+    check_other(thread, number, drive);
     for (uint32_t i = 0; drive == BY_WAITING && i < ROUNDS; i++) {
         pass_round(thread, drive);
     }

@@ -17,7 +17,6 @@
 #include <haft/scan.h>
 #include <haft/share.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 
 /* The statistics, and whether each slot is in the one place that they say; while no call is under
  * way. */

@@ -7,8 +7,8 @@
 /* Carries one call out, as call_step() says; see the table in calls.c. */
 typedef void step_call(struct thread *thread, haft_worker *worker, const struct step *step);
 
-step_call step_worker_open, step_worker_close, step_worker_current, step_quiescent, step_flush,
-    step_offline_online, step_wait, step_reclaim, step_section_begin, step_section_end;
+step_call step_worker_open, step_worker_close, step_quiescent, step_flush, step_offline_online,
+    step_wait, step_reclaim, step_section_begin, step_section_end;
 step_call step_job_begin, step_job_end, step_park, step_unpark;
 step_call step_commands_open, step_commands_close, step_recorder_open, step_record_create,
     step_record_destroy, step_record_call, step_apply;

@@ -39,8 +39,7 @@ bool waits_are_refused(const struct thread *thread)
 
 bool must_not_wait(const struct thread *thread)
 {
-    return in_callback(thread) || waits_are_refused(thread) ||
-           (play.left_worker != NULL && is_clock(PLAN_WORKERS));
+    return in_callback(thread) || waits_are_refused(thread);
 }
 
 bool may_resolve(const struct thread *thread)

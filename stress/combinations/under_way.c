@@ -30,7 +30,6 @@ static uint32_t phases_of(haft_id id)
            bit(PHASE_ids_repeat, count_in(&play.ids_repeat) != 0) |
            bit(PHASE_trimming, count_in(&play.trimming) != 0) |
            bit(PHASE_closing, play.is_closing) | bit(PHASE_shared_again, play.is_shared_again) |
-           bit(PHASE_left_worker, play.left_worker != NULL) |
            bit(PHASE_budget_spent, shim_budget_is_spent(play.table)) |
            bit(PHASE_no_memory, play.memory_is_refused) | bit(PHASE_in_section, seat->depth != 0) |
            phases_of_jobs(seat) | bit(PHASE_recorded, count_in(&play.set.recorders) != 0) |

@@ -77,28 +77,11 @@ void begin_worker(struct thread *thread)
         const haft_status status = haft_worker_open(play.table, &thread->worker);
 
         end_call(outer);
-        thread->is_implicit = false;
         if (is_done(status, "haft_worker_open")) {
             thread->lift = note_worker_opened(thread->seat);
             thread->opened_in = in_callback(thread) ? thread->callbacks : 0;
         } else {
             thread->worker = NULL;
-        }
-    }
-}
-
-/*
- * Some of the plan's threads, which are one of the system in turns, may have the same implicit
- * worker.  At once, another thread may have opened the worker by now.
- */
-static void forget_worker(struct thread *thread)
-{
-    const haft_worker *worker = thread->worker;
-
-    thread->worker = NULL;
-    for (uint32_t i = 0; !play.at_once && i < play.plan->threads; i++) {
-        if (play.threads[i].worker == worker) {
-            play.threads[i].worker = NULL;
         }
     }
 }
@@ -114,35 +97,7 @@ void end_worker(struct thread *thread)
     expect(haft_worker_close(thread->worker), HAFT_OK, "haft_worker_close");
     note_worker_closed(thread->seat, thread->lift);
     end_call(outer);
-    forget_worker(thread);
-}
-
-/* One thread of the system has one implicit worker. */
-void step_worker_current(struct thread *thread, haft_worker *worker, const struct step *step)
-{
-    (void)worker;
-    (void)step;
-    if (thread->seat->has_begun && thread->worker == NULL && !play.at_once) {
-        const struct call_under_way outer = begin_call(CALL_WORKER_CURRENT, HAFT_NIL);
-        const haft_status status = haft_worker_current(play.table, &thread->worker);
-        bool is_first = true;
-
-        end_call(outer);
-        if (!is_done(status, "haft_worker_current")) {
-            thread->worker = NULL;
-            return;
-        }
-        for (uint32_t i = 0; i < play.plan->threads; i++) {
-            const struct thread *other = &play.threads[i];
-
-            is_first = is_first && (other == thread || other->worker != thread->worker);
-        }
-        thread->is_implicit = true;
-        thread->opened_in = is_first && in_callback(thread) ? thread->callbacks : 0;
-        if (is_first) {
-            thread->lift = note_worker_opened(thread->seat);
-        }
-    }
+    thread->worker = NULL;
 }
 
 void step_quiescent(struct thread *thread, haft_worker *worker, const struct step *step)

@@ -1,6 +1,5 @@
 /* A thread of a play, in one of its lives; see actor.h. */
 #include "stress/torture/actor.h"
-#include <haft/threads.h>
 #include <sched.h>
 
 static bool is_reader(const struct play *play, unsigned number)
@@ -29,21 +28,17 @@ static void open_workers(struct actor *actor)
     if (!needs_workers(actor)) {
         return;
     }
-    actor->is_implicit = has_habit(play, COMES) && one_in(&actor->chance, 2);
     for (unsigned i = 0; i < play->profile->tables; i++) {
         haft_table *table = play->subjects[i].table;
 
-        must(&play->run,
-             actor->is_implicit ? haft_worker_current(table, &actor->workers[i])
-                                : haft_worker_open(table, &actor->workers[i]),
-             "opening a worker");
+        must(&play->run, haft_worker_open(table, &actor->workers[i]), "opening a worker");
     }
 }
 
 static void close_workers(struct actor *actor)
 {
     for (unsigned i = 0; i < actor->play->profile->tables; i++) {
-        if (actor->workers[i] != NULL && !actor->is_implicit) {
+        if (actor->workers[i] != NULL) {
             must(&actor->play->run, haft_worker_close(actor->workers[i]), "closing a worker");
         }
     }

@@ -14,7 +14,6 @@ struct actor {
     unsigned number;
     struct chance chance;
     haft_worker *workers[MOST_TABLES]; /* NULL: a reader that needs none */
-    bool is_implicit;                  /* they close with the thread */
     uint64_t section_began;            /* grace periods that had ended then */
     haft_id ids[REMEMBERED]; /* a writer's: of objects it freed; a reader's: of objects it held */
     uint64_t lives[REMEMBERED]; /* of the slot, when the id was remembered */

@@ -1,7 +1,6 @@
 /* Writers: they free what readers hold, and want the slots back at once. */
 #include "stress/torture/actor.h"
 #include <haft/table.h>
-#include <haft/threads.h>
 
 #define AT_ONCE 24
 #define PATIENCE 8 /* times that a writer waits for a slot */
@@ -165,18 +164,14 @@ void furnish(struct actor *actor, struct subject *subject, haft_id id, void *obj
     add(&subject->live, 1);
 }
 
-static void publish(struct actor *actor, struct subject *subject, haft_id id, bool as_stranger)
+static void publish(struct actor *actor, struct subject *subject, haft_id id)
 {
     add(&subject->inserted, 1);
     count(actor, COUNT_INSERTED, 1);
-    if (as_stranger) {
-        haft_publish_unregistered(subject->table, id);
-    } else {
-        haft_publish(worker_of(actor, subject), id);
-    }
+    haft_publish(worker_of(actor, subject), id);
 }
 
-static void give_up(struct actor *actor, struct subject *subject, haft_id id, bool as_stranger)
+static void give_up(struct actor *actor, struct subject *subject, haft_id id)
 {
     struct place *place = place_of(subject, id);
 
@@ -184,11 +179,7 @@ static void give_up(struct actor *actor, struct subject *subject, haft_id id, bo
     poke(&place->board, 0);
     add(&subject->live, UINT64_MAX);
     ledger_give(actor->play, subject, id, true);
-    if (as_stranger) {
-        haft_abort_unregistered(subject->table, id);
-    } else {
-        haft_abort(worker_of(actor, subject), id);
-    }
+    haft_abort(worker_of(actor, subject), id);
 }
 
 /* There is no slot at hand: wait in one way or another. */
@@ -207,11 +198,8 @@ static haft_status reserve_again(struct actor *actor, struct subject *subject, h
 }
 
 static haft_status reserve_somehow(struct actor *actor, struct subject *subject, haft_id *id,
-                                   void **object, bool as_stranger)
+                                   void **object)
 {
-    if (as_stranger) {
-        return haft_reserve_unregistered(subject->table, id, object);
-    }
     haft_status status = haft_reserve(worker_of(actor, subject), id, object);
 
     for (int i = 0; status == HAFT_BUSY && i < PATIENCE && !is_over(actor); i++) {
@@ -235,10 +223,9 @@ static void told_full(struct actor *actor, const struct subject *subject)
 
 bool insert_one(struct actor *actor, struct subject *subject)
 {
-    const bool as_stranger = has_habit(actor->play, COMES) && one_in(&actor->chance, 8);
     haft_id id;
     void *object;
-    const haft_status status = reserve_somehow(actor, subject, &id, &object, as_stranger);
+    const haft_status status = reserve_somehow(actor, subject, &id, &object);
 
     if (status == HAFT_FULL || status == HAFT_BUSY) {
         if (status == HAFT_FULL) {
@@ -250,10 +237,10 @@ bool insert_one(struct actor *actor, struct subject *subject)
     actor->refused = 0;
     furnish(actor, subject, id, object);
     if (one_in(&actor->chance, 16)) {
-        give_up(actor, subject, id, as_stranger);
+        give_up(actor, subject, id);
         return false;
     }
-    publish(actor, subject, id, as_stranger);
+    publish(actor, subject, id);
     return true;
 }
 

@@ -5,7 +5,6 @@
 #include <haft/kit/side.h>
 #include <haft/memory.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +256,7 @@ Test(allocator, may_write_to_a_worker_that_it_gets_back)
 
 static haft_allocator heap_of_malloc;
 static haft_table *refusing;
+static haft_worker *inserter;
 static haft_worker *other_worker;
 static bool waits_for_other;
 
@@ -281,13 +281,13 @@ static void *take_after_other(void *context, size_t size, size_t alignment)
     return heap_of_malloc.alloc(context, size, alignment);
 }
 
-/* The other table refuses an insertion, and then no worker of it is closed. */
+/* The other table refuses an insertion, and no worker of it is closed. */
 static void be_refused(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     (void)object;
     (void)arg;
     if (worker != NULL && other_worker == NULL) {
-        must(haft_insert_unregistered(refusing, NULL, &id) != HAFT_OK);
+        must(haft_insert(inserter, NULL, &id) != HAFT_OK);
         must(haft_worker_open(refusing, &other_worker) == HAFT_OK);
         waits_for_other = true;
     }
@@ -306,7 +306,8 @@ Test(allocator, may_wait_for_threads_that_open_and_close)
                                       .capacity = 1, .on_reclaim = ignore, .allocator = &from},
                                   &refusing),
                   HAFT_OK);
-    while (haft_insert_unregistered(refusing, NULL, &id) == HAFT_OK) {
+    inserter = open_worker(refusing);
+    while (haft_insert(inserter, NULL, &id) == HAFT_OK) {
     }
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     must(haft_worker_flush(shared.worker) == HAFT_OK);
@@ -315,6 +316,7 @@ Test(allocator, may_wait_for_threads_that_open_and_close)
     cr_expect(waits_for_other);
     waits_for_other = false;
     must(haft_worker_close(other_worker) == HAFT_OK);
+    must(haft_worker_close(inserter) == HAFT_OK);
     assert_status(haft_table_close(refusing), HAFT_OK);
     close_shared(&shared);
 }

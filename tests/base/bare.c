@@ -73,7 +73,7 @@ static void use_shared(haft_clock clock)
     must(haft_domain_open(&on, &domain) == HAFT_OK);
     must(haft_table_open(domain, &options, &table) == HAFT_OK);
     for (int round = 0; round < ROUNDS; round++) {
-        must(haft_worker_current(table, &worker) == HAFT_OK);
+        must(haft_worker_open(table, &worker) == HAFT_OK);
         for (int i = 0; i < OBJECTS; i++) {
             must(haft_insert_wait(worker, NULL, &ids[i]) == HAFT_OK);
         }
@@ -82,7 +82,7 @@ static void use_shared(haft_clock clock)
             must((i % 2 == 0 ? haft_free(worker, ids[i]) : haft_table_free(table, ids[i])) ==
                  HAFT_OK);
         }
-        must(haft_worker_flush(worker) == HAFT_OK);
+        must(haft_worker_close(worker) == HAFT_OK);
         if (clock == HAFT_CLOCK_FRAME) {
             haft_domain_tick(domain);
         }

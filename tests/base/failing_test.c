@@ -6,7 +6,6 @@
 #include <haft/kit/restore.h>
 #include <haft/memory.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 #include <haft/urcu.h>
 #include <limits.h>
 #include <string.h>
@@ -233,7 +232,7 @@ Test(nth_call_fails, a_table_and_a_domain_in_a_block_ask_for_nothing)
         must(haft_insert_wait(worker, NULL, &id) == HAFT_OK);
         must(haft_free(worker, id) == HAFT_OK);
     }
-    must(haft_insert_unregistered(own, NULL, &id) == HAFT_OK);
+    must(haft_insert(worker, NULL, &id) == HAFT_OK);
     must(haft_table_free(own, id) == HAFT_OK);
     must(haft_worker_quiescent(worker) == HAFT_OK);
     must(haft_trim(own, NULL) == HAFT_OK);

@@ -3,7 +3,6 @@
 #include <haft/kit/commands.h>
 #include <haft/memory.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <haft/urcu.h>
 
 TestSuite(nth_call_in_use_of, .timeout = SUITE_SECONDS);
@@ -121,25 +120,22 @@ Test(nth_call_in_use_of, reserving_capacity)
 
 /* --- without a worker --- */
 
-Test(nth_call_in_use_of, the_first_call_without_a_worker)
+Test(nth_call_in_use_of, a_free_without_a_worker)
 {
     const haft_table_options small = {.capacity = 10, .object_size = 8};
-    haft_id id = {0x5a5a};
+    haft_worker *worker;
+    haft_id id;
 
     must(open_callers() == HAFT_OK);
     must(haft_table_open(domain, &small, &table) == HAFT_OK);
+    must(haft_worker_open(table, &worker) == HAFT_OK);
+    must(haft_insert(worker, NULL, &id) == HAFT_OK);
+    must(haft_worker_close(worker) == HAFT_OK);
     fail_calls(1, 1000000);
-    expect_status(haft_reserve_unregistered(table, &id, NULL), HAFT_NO_MEMORY);
-    expect_status(haft_insert_unregistered(table, NULL, &id), HAFT_NO_MEMORY);
-    cr_expect(eq(u64, id.bits, 0x5a5a));
-    fail_calls(0, -1);
-    expect_status(haft_reserve_unregistered(table, &id, NULL), HAFT_OK);
-    fail_calls(1, 1000000);
-    haft_abort_unregistered(table, id);
-    expect_status(haft_insert_unregistered(table, NULL, &id), HAFT_OK);
     expect_status(haft_table_free(table, id), HAFT_OK);
+    expect_status(haft_table_close(table), HAFT_OK);
     fail_calls(0, -1);
-    must(haft_table_close(table) == HAFT_OK && haft_domain_close(domain) == HAFT_OK);
+    must(haft_domain_close(domain) == HAFT_OK);
 }
 
 /* --- jobs --- */

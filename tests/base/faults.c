@@ -69,8 +69,6 @@ bool __real_os_discard(char *base, size_t size);
 bool __real_os_populate(char *base, size_t size);
 bool __real_os_random(uint64_t *bits);
 size_t __real_os_page_size(void);
-bool __real_os_key_open(struct os_key *key, void (*at_end)(void *value));
-bool __real_os_key_set(const struct os_key *key, void *value);
 bool __real_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
 bool __real_os_semaphore_open(struct os_semaphore *semaphore);
 bool __real_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
@@ -97,8 +95,6 @@ bool __wrap_os_discard(char *base, size_t size);
 bool __wrap_os_populate(char *base, size_t size);
 bool __wrap_os_random(uint64_t *bits);
 size_t __wrap_os_page_size(void);
-bool __wrap_os_key_open(struct os_key *key, void (*at_end)(void *value));
-bool __wrap_os_key_set(const struct os_key *key, void *value);
 bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg);
 bool __wrap_os_semaphore_open(struct os_semaphore *semaphore);
 bool __wrap_os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
@@ -219,16 +215,6 @@ bool __wrap_os_random(uint64_t *bits)
 size_t __wrap_os_page_size(void)
 {
     return faults.page != 0 ? faults.page : __real_os_page_size();
-}
-
-bool __wrap_os_key_open(struct os_key *key, void (*at_end)(void *value))
-{
-    return !fails(SITE) && __real_os_key_open(key, at_end);
-}
-
-bool __wrap_os_key_set(const struct os_key *key, void *value)
-{
-    return !fails(SITE) && __real_os_key_set(key, value);
 }
 
 bool __wrap_os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)

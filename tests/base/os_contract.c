@@ -323,100 +323,17 @@ static void test_semaphore(void)
     os_semaphore_close(&semaphore);
 }
 
-/* --- keys --- */
-
-static struct os_key key;
-static _Thread_local int own = 1;
-static int ends;
-static void *ended_with;
-static int own_at_end;
-
-/* Thread-local variables are there still. */
-static void note_end(void *value)
-{
-    ends++;
-    ended_with = value;
-    own_at_end = own;
-}
-
-static void set_and_end(void *value)
-{
-    own = 42;
-    CHECK(os_key_set(&key, &own));
-    CHECK(os_key_set(&key, value)); /* the latest counts */
-}
-
-static void test_key(void)
-{
-    int value;
-
-    CHECK(os_key_open(&key, note_end));
-    run(set_and_end, &value);
-    CHECK(ends == 1 && ended_with == &value && own_at_end == 42 && own == 1);
-    run(set_and_end, NULL);
-    CHECK(ends == 1);
-    os_key_close(&key);
-}
-
-static struct os_semaphore is_set;
-
-static void set_and_stay(void *value)
-{
-    CHECK(os_key_set(&key, value));
-    os_semaphore_post(&is_set);
-    os_semaphore_wait(&semaphore);
-}
-
-/* Neither the values of threads that stay, nor those of threads that end later. */
-static void test_key_that_closes(void)
-{
-    struct os_thread thread;
-    int value;
-
-    ends = 0;
-    CHECK(os_key_open(&key, note_end) && os_semaphore_open(&semaphore));
-    CHECK(os_semaphore_open(&is_set));
-    CHECK(os_key_set(&key, &value));
-    CHECK(os_thread_start(&thread, set_and_stay, &value));
-    os_semaphore_wait(&is_set);
-    os_key_close(&key);
-    CHECK(ends == 0);
-    os_semaphore_post(&semaphore);
-    os_thread_join(&thread);
-    CHECK(ends == 0);
-    os_semaphore_close(&semaphore);
-    os_semaphore_close(&is_set);
-}
-
-static void fail_at_end(void *value)
-{
-    (void)value;
-    _Exit(3);
-}
-
-/* The process ends with it: the first thread ends no value. */
-static void test_key_of_the_first_thread(void)
-{
-    static struct os_key kept;
-
-    CHECK(os_key_open(&kept, fail_at_end));
-    CHECK(os_key_set(&kept, &kept));
-}
-
 /* --- all --- */
 
 static const struct {
     void (*run)(void);
     bool has_threads;
 } tests[] = {
-    {test_reserve, false},        {test_reserve_too_much, false},
-    {test_discard, false},        {test_aligned, false},
-    {test_random, false},         {test_time, false},
-    {test_symbol, false},         {test_numbers, false},
-    {test_thread, true},          {test_mutex, true},
-    {test_condition_time, true},  {test_condition_wakes_all, true},
-    {test_semaphore, true},       {test_key, true},
-    {test_key_that_closes, true}, {test_key_of_the_first_thread, false},
+    {test_reserve, false},  {test_reserve_too_much, false}, {test_discard, false},
+    {test_aligned, false},  {test_random, false},           {test_time, false},
+    {test_symbol, false},   {test_numbers, false},          {test_thread, true},
+    {test_mutex, true},     {test_condition_time, true},    {test_condition_wakes_all, true},
+    {test_semaphore, true},
 };
 
 int main(void)

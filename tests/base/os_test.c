@@ -31,8 +31,6 @@ static struct {
     bool chance;
     bool thread;
     bool semaphore;
-    bool key;
-    bool value;
     bool handlers;
 } no;
 
@@ -43,8 +41,6 @@ ssize_t __real_getrandom(void *bytes, size_t size, unsigned flags);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *arg);
 int __real_sem_init(sem_t *semaphore, int shared, unsigned value);
-int __real_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
-int __real_pthread_setspecific(pthread_key_t key, const void *value);
 int __real_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
 int __wrap_mprotect(void *address, size_t size, int protection);
@@ -53,8 +49,6 @@ ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned flags);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *arg);
 int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value);
-int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
 int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
@@ -96,16 +90,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value)
 {
     return no.semaphore ? refused(EINVAL) : __real_sem_init(semaphore, shared, value);
-}
-
-int __wrap_pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
-{
-    return no.key ? EAGAIN : __real_pthread_key_create(key, destructor);
-}
-
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
-{
-    return no.value ? ENOMEM : __real_pthread_setspecific(key, value);
 }
 
 int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
@@ -319,18 +303,6 @@ Test(os, semaphore_wait_goes_on_when_it_is_interrupted)
     os_semaphore_close(&semaphore);
     no.semaphore = true;
     cr_expect(not(os_semaphore_open(&semaphore)));
-}
-
-Test(os, key_and_value_may_be_refused)
-{
-    struct os_key key;
-
-    cr_assert(os_key_open(&key, free));
-    no.value = true;
-    cr_expect(not(os_key_set(&key, &key)));
-    os_key_close(&key);
-    no.key = true;
-    cr_expect(not(os_key_open(&key, free)));
 }
 
 static char order[8];

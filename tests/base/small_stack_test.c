@@ -1,7 +1,6 @@
 /* Threads with a small stack: callbacks in a chain, and reports. */
 #include "tests/support.h"
 #include <criterion/redirect.h>
-#include <haft/threads.h>
 #include <limits.h>
 #include <unistd.h>
 

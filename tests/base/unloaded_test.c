@@ -2,7 +2,6 @@
 #include "tests/support.h"
 #include <dlfcn.h>
 #include <haft/counted.h>
-#include <haft/threads.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,64 +28,13 @@ static void *find(const char *name)
 }
 
 static struct {
-    haft_status (*current)(haft_table *table, haft_worker **worker);
-    haft_table *table;
-    sem_t used;
-    sem_t unloaded;
-} plugin;
-
-static void *use_and_end_later(void *arg)
-{
-    haft_worker *worker;
-
-    (void)arg;
-    must(plugin.current(plugin.table, &worker) == HAFT_OK);
-    sem_post(&plugin.used);
-    while (sem_wait(&plugin.unloaded) != 0) {
-        /* interrupted */
-    }
-    return NULL;
-}
-
-Test(unloaded, thread_with_an_implicit_worker_ends_after_the_library_has_gone)
-{
-    pthread_t thread;
-    haft_domain *domain;
-
-    library = dlopen(LIBRARY, RTLD_NOW);
-    cr_assert(ne(ptr, library, NULL), "%s", dlerror());
-    haft_status (*domain_open)(const haft_domain_options *options, haft_domain **opened) =
-        find("haft_domain_open");
-    haft_status (*domain_close)(haft_domain * opened) = find("haft_domain_close");
-    haft_status (*table_open)(haft_domain * on, const haft_table_options *options,
-                              haft_table **opened) = find("haft_table_open");
-    haft_status (*table_close)(haft_table * opened) = find("haft_table_close");
-
-    plugin.current = find("haft_worker_current");
-    sem_init(&plugin.used, 0, 0);
-    sem_init(&plugin.unloaded, 0, 0);
-    must(domain_open(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &domain) == HAFT_OK);
-    must(table_open(domain, &(haft_table_options){.capacity = 100}, &plugin.table) == HAFT_OK);
-    must(pthread_create(&thread, NULL, use_and_end_later, NULL) == 0);
-    while (sem_wait(&plugin.used) != 0) {
-        /* interrupted */
-    }
-    must(table_close(plugin.table) == HAFT_OK);
-    must(domain_close(domain) == HAFT_OK);
-    must(dlclose(library) == 0);
-    cr_assert(eq(ptr, dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD), NULL), "it is unloaded");
-    sem_post(&plugin.unloaded);
-    cr_expect(zero(int, pthread_join(thread, NULL)));
-}
-
-/* --- a counted table that is open all the time --- */
-
-static struct {
     haft_status (*insert)(haft_counted *table, const void *object, haft_id *id);
     void *(*acquire)(haft_counted *table, haft_id id);
     haft_status (*free_)(haft_counted *table, haft_id id);
     haft_status (*release)(haft_counted *table, haft_id id);
     haft_counted *table;
+    sem_t used;
+    sem_t unloaded;
 } counted;
 
 static void count_destroyed(void *object, haft_id id, void *arg)
@@ -108,8 +56,8 @@ static void *hold_and_end_later(void *arg)
     must(counted.release(counted.table, id) == HAFT_OK);
     must(counted.insert(counted.table, NULL, &id) == HAFT_OK);
     must(counted.acquire(counted.table, id) != NULL);
-    sem_post(&plugin.used);
-    while (sem_wait(&plugin.unloaded) != 0) {
+    sem_post(&counted.used);
+    while (sem_wait(&counted.unloaded) != 0) {
         /* interrupted */
     }
     return NULL;
@@ -133,16 +81,16 @@ static void use_library_with_open_table(void)
     counted.acquire = find("haft_counted_acquire");
     counted.free_ = find("haft_counted_free");
     counted.release = find("haft_counted_release");
-    sem_init(&plugin.used, 0, 0);
-    sem_init(&plugin.unloaded, 0, 0);
+    sem_init(&counted.used, 0, 0);
+    sem_init(&counted.unloaded, 0, 0);
     must(open_sized(&options, sizeof options, &counted.table) == HAFT_OK);
     must(pthread_create(&thread, NULL, hold_and_end_later, NULL) == 0);
-    while (sem_wait(&plugin.used) != 0) {
+    while (sem_wait(&counted.used) != 0) {
         /* interrupted */
     }
     must(destroyed != 0 && dlclose(library) == 0);
     cr_assert(eq(ptr, dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD), NULL), "it is unloaded");
-    sem_post(&plugin.unloaded);
+    sem_post(&counted.unloaded);
     cr_expect(zero(int, pthread_join(thread, NULL)));
 }
 

@@ -3,7 +3,6 @@
 #include <haft/kit/commands.h>
 #include <haft/memory.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 
 TestSuite(callback, .timeout = SUITE_SECONDS);
 
@@ -57,13 +56,10 @@ static void refuse_table(haft_table *table, haft_worker *worker)
 static void refuse_waits(void)
 {
     haft_worker *worker = reach.inserter;
-    haft_table *table = reach.full;
     haft_id id = HAFT_NIL;
 
     expect_refused(haft_insert_wait(worker, NULL, &id));
     expect_refused(haft_reserve_wait(worker, &id, NULL));
-    expect_refused(haft_insert_wait_unregistered(table, NULL, &id));
-    expect_refused(haft_reserve_wait_unregistered(table, &id, NULL));
     cr_expect(haft_id_is_nil(id));
 }
 

@@ -68,7 +68,7 @@ Test(cpp_share, moved_pin_is_given_back_once)
 {
     const haft::domain domain = frames();
     auto numbers = opened<pinned>(domain);
-    const auto id = numbers.emplace(7);
+    const auto id = numbers.open_worker()->emplace(7);
     haft::pin<counted> first = numbers.pin(*id);
     haft::pin<counted> second = std::move(first);
 
@@ -119,7 +119,7 @@ Test(cpp_share, shared_local_table_that_ends_destroys_what_is_live)
 
     cr_assert(local->emplace(1));
     auto shared = haft::table<counted>::share(std::move(*local), domain);
-    cr_assert(shared->emplace(2));
+    cr_assert(shared->open_worker()->emplace(2));
     expect_status(shared->close(), HAFT_OK);
     cr_expect_eq(counted::destroyed, 2);
 }
@@ -128,9 +128,9 @@ Test(cpp_share, table_opened_shared_destroys_objects_when_local)
 {
     const haft::domain domain = frames();
     auto numbers = opened(domain);
-    const auto id = numbers.emplace(1);
+    const auto id = numbers.open_worker()->emplace(1);
 
-    cr_assert(numbers.emplace(2));
+    cr_assert(numbers.open_worker()->emplace(2));
     auto local = haft::table<counted>::unshare(std::move(numbers));
     cr_assert(local);
     expect_status(local->free(*id), HAFT_OK);

@@ -123,7 +123,7 @@ Test(cpp_table, plain_objects_need_no_destructor)
         ++*static_cast<int *>(arg);
     };
     auto numbers = haft::table<int>::open(domain, options);
-    const auto id = numbers->emplace(7);
+    const auto id = numbers->open_worker()->emplace(7);
     numbers->free(*id);
     expect_status(numbers->close(), HAFT_OK);
     cr_expect_eq(calls, 1);
@@ -223,8 +223,8 @@ Test(cpp_table, closing_without_memory_destroys_all_but_an_object_that_is_pinned
 {
     const haft::domain domain = frames();
     auto numbers = opened_before_memory_ran_out<pinned>(domain);
-    const auto kept = numbers.emplace(1);
-    const auto freed = numbers.emplace(2);
+    const auto kept = numbers.open_worker()->emplace(1);
+    const auto freed = numbers.open_worker()->emplace(2);
     auto held = numbers.pin(*freed);
 
     expect_status(numbers.free(*freed), HAFT_OK);
@@ -268,23 +268,6 @@ Test(cpp_table, closing_without_memory_takes_destructors_that_free_and_would_ins
     }
     expect_status(all.free(last), HAFT_OK);
     worker->close();
-    is_out_of_memory = true;
-    expect_status(all.close(), HAFT_OK);
-    cr_expect_eq(chained::destroyed, 5);
-}
-
-Test(cpp_table, closing_without_memory_by_the_thread_of_the_only_worker_destroys_each_object_once)
-{
-    const haft::domain domain = frames();
-    auto all = opened_before_memory_ran_out<haft::table<chained>>(domain);
-    const auto worker = all.current_worker();
-    haft::id<chained> last;
-
-    chained::all = &all;
-    for (int i = 0; i < 5; i++) {
-        last = *worker->emplace(last);
-    }
-    expect_status(worker->free(last), HAFT_OK);
     is_out_of_memory = true;
     expect_status(all.close(), HAFT_OK);
     cr_expect_eq(chained::destroyed, 5);
@@ -453,7 +436,7 @@ Test(cpp_table, required_id_that_is_stale_is_reported)
     int calls = 0;
     auto numbers =
         haft::table<counted>::open(domain, counting_bad_accesses<haft_table_options>(calls));
-    const auto id = numbers->emplace(7);
+    const auto id = numbers->open_worker()->emplace(7);
     cr_expect_not_null(numbers->require(*id));
     numbers->free(*id);
     cr_expect_null(numbers->require(*id));
@@ -495,7 +478,6 @@ Test(cpp_table, full_table_makes_no_object)
     cr_assert(worker->emplace(1) && worker->emplace(2) && worker->emplace(3) && worker->emplace(4));
     expect_status(worker->emplace(5).status(), HAFT_FULL);
     expect_status(worker->emplace_wait(5).status(), HAFT_FULL);
-    expect_status(numbers->emplace(5).status(), HAFT_FULL);
     cr_expect_eq(counted::made, 4);
 }
 
@@ -540,29 +522,11 @@ Test(cpp_table, emplace_wait_waits_where_emplace_is_busy)
     reader.join();
 }
 
-Test(cpp_table, current_worker_is_the_threads_own_and_closes_with_it)
+Test(cpp_table, threads_without_a_worker_free)
 {
     const haft::domain domain = frames();
     auto numbers = opened(domain);
-    haft::id<counted> id;
-
-    std::thread([&] {
-        const auto worker = numbers.current_worker();
-
-        cr_assert(worker);
-        cr_expect_eq(worker->untyped(), numbers.current_worker()->untyped());
-        id = *worker->emplace(7);
-    }).join();
-    cr_expect_eq(numbers.resolve(id)->number, 7);
-    expect_status(numbers.close(), HAFT_OK);
-    cr_expect_eq(counted::destroyed, 1);
-}
-
-Test(cpp_table, threads_without_a_worker_emplace_and_free)
-{
-    const haft::domain domain = frames();
-    auto numbers = opened(domain);
-    const auto id = numbers.emplace(7);
+    const auto id = numbers.open_worker()->emplace(7);
 
     cr_expect_eq(numbers.require(*id)->number, 7);
     expect_status(numbers.free(*id), HAFT_OK);

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* unshare */
 #include "tests/export/exporting.h"
 #include <fcntl.h>
-#include <haft/threads.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include <haft/kit/packed.h>
 #include <haft/kit/side.h>
 #include <haft/pin.h>
-#include <haft/threads.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -371,29 +370,7 @@ Test(explain, in_use_says_what_is_open)
                 "players: in use: sides open");
     haft_side_close(side);
     expect_text(of_table(shared.table, haft_table_close(shared.table)),
-                "players: in use: objects pinned, or a call without a worker under way");
-    assert_status(haft_unpin(shared.table, id), HAFT_OK);
-    shared.worker = NULL;
-    close_shared(&shared);
-}
-
-Test(explain, in_use_leaves_out_workers_that_close_with_the_table)
-{
-    const haft_table_options options = {
-        .name = "players", .capacity = 10, .object_size = 8, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
-    const haft_id id = insert(shared.worker);
-    haft_worker *implicit;
-
-    haft_section_begin(shared.domain);
-    cr_assert(haft_pin(shared.table, id) != NULL);
-    haft_section_end(shared.domain);
-    assert_status(haft_worker_current(shared.table, &implicit), HAFT_OK);
-    expect_text(of_table(shared.table, haft_table_close(shared.table)),
-                "players: in use: 1 worker open");
-    assert_status(haft_worker_close(shared.worker), HAFT_OK);
-    expect_text(of_table(shared.table, haft_table_close(shared.table)),
-                "players: in use: objects pinned, or a call without a worker under way");
+                "players: in use: objects pinned, or a call under way");
     assert_status(haft_unpin(shared.table, id), HAFT_OK);
     shared.worker = NULL;
     close_shared(&shared);
@@ -404,8 +381,7 @@ Test(explain, in_use_without_pins_and_workers_is_a_call_under_way)
     struct shared shared = open_shared(MEMB_CALLER, &tight);
 
     assert_status(haft_worker_close(shared.worker), HAFT_OK);
-    expect_text(of_table(shared.table, HAFT_IN_USE),
-                "players: in use: a call without a worker under way");
+    expect_text(of_table(shared.table, HAFT_IN_USE), "players: in use: a call under way");
     assert_status(haft_worker_open(shared.table, &shared.worker), HAFT_OK);
     close_shared(&shared);
 }

@@ -1,6 +1,5 @@
 /* Fork while other threads hold every lock there is, most of the time. */
 #include "tests/extra/forking.h"
-#include <haft/threads.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
@@ -25,16 +24,17 @@ static void *make_noise(void *arg)
     haft_thread_register(domain);
     haft_thread_offline(domain);
     while (!atomic_load(noise->stop)) {
-        haft_worker *worker;
         haft_table *table;
         haft_id id;
 
         must(haft_table_open(domain, &options, &table) == HAFT_OK);
-        must(haft_worker_current(table, &worker) == HAFT_OK);
         for (int n = 0; n < 20; n++) {
-            if (haft_insert_unregistered(noise->shared->table, NULL, &id) == HAFT_OK) {
+            haft_worker *worker = open_worker(noise->shared->table);
+
+            if (haft_insert(worker, NULL, &id) == HAFT_OK) {
                 must(haft_table_free(noise->shared->table, id) == HAFT_OK);
             }
+            must(haft_worker_close(worker) == HAFT_OK);
             haft_domain_wait(domain);
         }
         must(haft_table_close(table) == HAFT_OK);

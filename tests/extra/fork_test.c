@@ -10,7 +10,6 @@
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,5 @@
 /* Forks, and domains of every flavour and clock. */
 #include "tests/extra/forking.h"
-#include <haft/threads.h>
 #include <haft/urcu.h>
 #include <sys/wait.h>
 

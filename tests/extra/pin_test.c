@@ -3,7 +3,6 @@
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <string.h>
 
 TestSuite(pin, .timeout = SUITE_SECONDS);
@@ -634,23 +633,5 @@ TEST_ON_EACH_CLOCK(pin_close, looks_again_for_what_on_reclaim_frees_until_the_la
 
         cr_expect(eq(u64, ended, OTHERS + length + 1));
     }
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(pin_close, takes_back_what_an_implicit_worker_freed_and_did_not_hand_on)
-{
-    struct shared shared = open_shared(*setting, &willing);
-    haft_worker *worker;
-
-    must(haft_table_open(shared.domain, &willing, &table) == HAFT_OK);
-    must(haft_worker_current(table, &worker) == HAFT_OK);
-    const haft_id pinned = insert_pinned(worker, shared.domain);
-    const haft_id holder = insert_with(worker, (struct last_will){HAFT_NIL, pinned});
-
-    must(haft_free(worker, holder) == HAFT_OK); /* one: its batch is not full */
-    reclaims = 0;
-    unshares = true;
-    assert_status(unshare_or_close(), HAFT_OK);
-    cr_expect(eq(u64, reclaims, 1));
     close_shared(&shared);
 }

@@ -1,12 +1,8 @@
-/*
- * Where features meet: an implicit worker and the clock, trim and the order of batches.  Each of
- * these was a fault of 0.1.
- */
+/* Where features meet: trim and the order of batches.  Each of these was a fault of 0.1. */
 #include "tests/support.h"
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 #include <limits.h>
 
 TestSuite(seams, .timeout = SUITE_SECONDS);
@@ -44,23 +40,6 @@ static void free_some(haft_worker *worker, int from, int to, int step)
 }
 
 /* --- batches that wait, and batches that are ready --- */
-
-Test(seams, call_without_a_worker_leaves_slots_that_are_due_within_reach)
-{
-    shared =
-        open_shared_on(&frame_clock, &(haft_table_options){.capacity = 4096, .object_size = 8});
-    const int count = insert_all(0);
-    haft_id id;
-
-    free_some(shared.worker, 0, 128, 1); /* a full batch */
-    must(haft_domain_tick(shared.domain) == HAFT_OK);
-    must(haft_table_free(shared.table, ids[128]) == HAFT_OK);
-    free_some(shared.worker, 129, count - 1, 1); /* all these wait */
-
-    expect_status(haft_insert_unregistered(shared.table, NULL, &id), HAFT_OK);
-    cr_expect(eq(int, insert_all(0), 127));
-    close_shared(&shared);
-}
 
 Test(seams, trim_leaves_slots_that_are_due_within_reach)
 {
@@ -115,134 +94,5 @@ Test(seams, last_unpin_inside_on_reclaim_does_not_run_it_within_itself)
     free_and_settle(insert(shared.worker));
 
     cr_expect(eq(int, deepest, 1));
-    close_shared(&shared);
-}
-
-/* --- an implicit worker that outlasts its thread --- */
-
-static struct {
-    haft_table *table;
-    haft_worker *worker;
-    pthread_key_t key;
-    int rounds;
-} left;
-
-/* In the last round of destructors, after the library's own. */
-static void ask_late(void *arg)
-{
-    if (++left.rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
-        must(pthread_setspecific(left.key, arg) == 0);
-        return;
-    }
-    must(haft_worker_current(left.table, &left.worker) == HAFT_OK);
-}
-
-static void *use_and_leave(void *arg)
-{
-    haft_worker *worker;
-
-    (void)arg;
-    must(haft_worker_current(left.table, &worker) == HAFT_OK);
-    must(pthread_setspecific(left.key, &left) == 0);
-    return NULL;
-}
-
-/* A thread ends, and its worker on the table is closed by hand. */
-static void close_left_worker(haft_domain *domain, haft_table *table)
-{
-    haft_worker *own;
-    pthread_t thread;
-
-    left.table = table;
-    must(haft_worker_current(table, &own) == HAFT_OK); /* the library's key comes first */
-    must(pthread_key_create(&left.key, ask_late) == 0);
-    haft_thread_offline(domain);
-    must(pthread_create(&thread, NULL, use_and_leave, NULL) == 0);
-    must(pthread_join(thread, NULL) == 0);
-    haft_thread_online(domain);
-    must(left.worker != NULL);
-    must(haft_worker_close(left.worker) == HAFT_OK);
-}
-
-Test(seams, implicit_worker_closed_by_hand_is_not_counted_as_implicit_when_it_is_opened_again)
-{
-    haft_worker *worker;
-
-    shared = open_shared_on(&frame_clock, &(haft_table_options){.capacity = 100});
-    must(haft_worker_close(shared.worker) == HAFT_OK);
-    close_left_worker(shared.domain, shared.table);
-    worker = open_worker(shared.table);
-
-    assert_status(haft_table_close(shared.table), HAFT_IN_USE);
-    must(haft_worker_close(worker) == HAFT_OK);
-    expect_status(haft_table_close(shared.table), HAFT_OK);
-    must(haft_domain_close(shared.domain) == HAFT_OK);
-}
-
-static struct {
-    haft_table *table;
-    haft_id id;
-    sem_t has_resolved;
-    sem_t may_leave;
-    uint64_t first;
-    uint64_t last;
-} reading;
-
-static void *read_twice(void *arg)
-{
-    haft_worker *worker = open_worker(reading.table); /* online until its close */
-    const uint64_t *object = haft_resolve(haft_table_view(reading.table), reading.id);
-
-    (void)arg;
-    reading.first = *object;
-    sem_post(&reading.has_resolved);
-    while (sem_wait(&reading.may_leave) != 0) {
-        /* interrupted */
-    }
-    reading.last = *object;
-    must(haft_worker_close(worker) == HAFT_OK);
-    return NULL;
-}
-
-Test(seams, implicit_worker_closed_by_hand_leaves_the_clock_as_it_was)
-{
-    /* With on_reclaim quiescent points look for the end of each grace period. */
-    const haft_table_options options = {
-        .capacity = 4, .object_size = 8, .layout = {3, 20, 0, 0}, .on_reclaim = ignore};
-    const uint64_t one = 1;
-    const uint64_t two = 2;
-    pthread_t reader;
-    haft_table *first;
-    haft_id id;
-
-    shared = open_shared_on(&(haft_domain_options){.clock = HAFT_CLOCK_WORKERS}, &options);
-    must(haft_table_open(shared.domain, &options, &first) == HAFT_OK);
-    close_left_worker(shared.domain, first);
-    must(haft_table_close(first) == HAFT_OK);
-
-    reading.table = shared.table;
-    must(haft_insert(shared.worker, &one, &reading.id) == HAFT_OK);
-    sem_init(&reading.has_resolved, 0, 0);
-    sem_init(&reading.may_leave, 0, 0);
-    must(pthread_create(&reader, NULL, read_twice, NULL) == 0);
-    while (sem_wait(&reading.has_resolved) != 0) {
-        /* interrupted */
-    }
-    must(haft_free(shared.worker, reading.id) == HAFT_OK);
-    must(haft_worker_flush(shared.worker) == HAFT_OK);
-    for (int i = 0; i < 4; i++) {
-        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
-    }
-    for (int i = 0; i < 3; i++) {
-        must(haft_insert(shared.worker, &two, &id) == HAFT_OK);
-    }
-    expect_status(haft_insert(shared.worker, &two, &id), HAFT_BUSY);
-    sem_post(&reading.may_leave);
-    haft_thread_offline(shared.domain);
-    pthread_join(reader, NULL);
-    haft_thread_online(shared.domain);
-
-    cr_expect(eq(u64, reading.first, 1));
-    cr_expect(eq(u64, reading.last, 1), "the object was reused under its reader");
     close_shared(&shared);
 }

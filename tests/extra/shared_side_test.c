@@ -4,7 +4,6 @@
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -101,21 +100,22 @@ Test(shared_side, a_reserved_id_may_have_a_value_also_one_that_is_given_up)
     haft_id id;
     haft_id next;
 
-    must(haft_reserve_unregistered(shared.table, &id, NULL) == HAFT_OK);
+    must(haft_reserve(shared.worker, &id, NULL) == HAFT_OK);
     expect_status(set_number(side, id, 7), HAFT_OK);
-    haft_abort_unregistered(shared.table, id);
+    haft_abort(shared.worker, id);
     for (int i = 0; i < 300; i++) { /* until the slot is met */
-        must(haft_reserve_unregistered(shared.table, &next, NULL) == HAFT_OK);
+        settle(shared.worker);
+        must(haft_reserve_wait(shared.worker, &next, NULL) == HAFT_OK);
         if (haft_id_index(HAFT_LAYOUT_32_32, next) == haft_id_index(HAFT_LAYOUT_32_32, id)) {
             break;
         }
-        haft_abort_unregistered(shared.table, next);
+        haft_abort(shared.worker, next);
     }
     cr_assert(eq(u64, next.bits, id.bits + (UINT64_C(1) << 32)));
     cr_expect(eq(ptr, number_of(side, next), NULL));
     expect_status(set_number(side, next, 8), HAFT_OK);
     cr_expect(eq(ptr, number_of(side, id), NULL));
-    haft_publish_unregistered(shared.table, next);
+    haft_publish(shared.worker, next);
     haft_side_close(side);
     close_shared(&shared);
 }

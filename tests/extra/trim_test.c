@@ -5,7 +5,6 @@
 #include <haft/scan.h>
 #include <haft/share.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -351,23 +350,7 @@ TEST_ON_EACH_CLOCK(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_b
     close_shared(&shared);
 }
 
-/* They are in the table's lists, far more than a batch holds. */
-TEST_ON_EACH_CLOCK(shared_trim, slots_given_up_without_a_worker_are_all_released)
-{
-    struct shared shared = open_sized(*setting, 24, 8);
-
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_reserve(shared.worker, &ids[i], NULL) == HAFT_OK);
-    }
-    for (int i = 0; i < OBJECTS; i++) {
-        haft_abort_unregistered(shared.table, ids[i]);
-    }
-    settle(shared.worker);
-    trim(shared.table);
-    cr_expect(lt(u64, OBJECTS * 3 / 4, stats_of(shared.table).released));
-    close_shared(&shared);
-}
-
+/* They are in the table's list, far more than a batch holds. */
 TEST_ON_EACH_CLOCK(shared_trim, slots_freed_without_a_worker_are_all_released_at_the_second_trim)
 {
     struct shared shared = open_sized(*setting, 24, 8);

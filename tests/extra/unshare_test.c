@@ -3,7 +3,6 @@
 #include <haft/detail/local_front.h>
 #include <haft/memory.h>
 #include <haft/pin.h>
-#include <haft/threads.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -346,9 +345,12 @@ static haft_table *open_full_table(const struct level *level, const haft_table_o
     haft_table *table;
 
     must(haft_table_open(level->domain, options, &table) == HAFT_OK);
+    haft_worker *worker = open_worker(table);
+
     for (uint64_t i = 0; i < options->capacity; i++) {
-        must(haft_insert_unregistered(table, NULL, &ids[i]) == HAFT_OK);
+        must(haft_insert(worker, NULL, &ids[i]) == HAFT_OK);
     }
+    must(haft_worker_close(worker) == HAFT_OK);
     return table;
 }
 

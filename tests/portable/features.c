@@ -172,32 +172,19 @@ static void test_share(enum circumstance circumstance)
     shared_close(&shared);
 }
 
-static void test_unregistered(enum circumstance circumstance)
+static void test_table_free(enum circumstance circumstance)
 {
     struct shared shared;
     const uint64_t seven = 7;
-    haft_worker *current = NULL, *again = NULL;
-    haft_id id = HAFT_NIL, other = HAFT_NIL;
-    void *object = NULL;
+    haft_id id = HAFT_NIL;
 
     if (!shared_open(&shared, circumstance, NULL)) {
         return;
     }
-    const haft_view view = haft_table_view(shared.table);
-
-    CHECK_OK(haft_insert_unregistered(shared.table, &seven, &id));
-    CHECK_OK(haft_reserve_unregistered(shared.table, &other, &object));
-    haft_publish_unregistered(shared.table, other);
-    CHECK(haft_is_live(view, id) && haft_resolve(view, other) == object);
+    CHECK_OK(haft_insert(shared.worker, &seven, &id));
     CHECK_OK(haft_table_free(shared.table, id));
     CHECK(haft_table_free(shared.table, id) == HAFT_STALE);
-    CHECK_OK(haft_reserve_wait_unregistered(shared.table, &id, &object));
-    haft_abort_unregistered(shared.table, id);
-    CHECK_OK(haft_insert_wait_unregistered(shared.table, &seven, &id));
-    CHECK_OK(haft_worker_current(shared.table, &current));
-    CHECK_OK(haft_worker_current(shared.table, &again));
-    CHECK(current == again && haft_free(current, id) == HAFT_OK);
-    CHECK_OK(haft_worker_close(current));
+    CHECK(!haft_is_live(haft_table_view(shared.table), id));
     shared_close(&shared);
 }
 
@@ -205,16 +192,17 @@ static void insert_and_end(void *arg)
 {
     haft_table *table = arg;
     const uint64_t seven = 7;
-    haft_worker *current = NULL;
+    haft_worker *worker = NULL;
     haft_id id;
 
-    CHECK_OK(haft_worker_current(table, &current));
-    CHECK_OK(haft_insert(current, &seven, &id));
+    CHECK_OK(haft_worker_open(table, &worker));
+    CHECK_OK(haft_insert(worker, &seven, &id));
     CHECK(haft_table_stats_get(table).workers == 2);
+    CHECK_OK(haft_worker_close(worker));
 }
 
-/* Workers that threads leave behind close with these. */
-static void test_ending(enum circumstance circumstance)
+/* Threads that come for a while. */
+static void test_guests(enum circumstance circumstance)
 {
     struct shared shared;
 
@@ -272,8 +260,8 @@ const struct test feature_tests[] = {
     {"pin", "a pinned object outlives its id", IN_SHARED, test_pins},
     {"share", "local, shared, local", IN_SHARED, test_share},
     {"memory", "trim", IN_SHARED, test_trim},
-    {"threads", "calls without a worker", IN_SHARED, test_unregistered},
-    {"threads", "workers end with their threads", IN_SHARED, test_ending},
+    {"threads", "a free without a worker", IN_SHARED, test_table_free},
+    {"threads", "workers of threads that come and go", IN_SHARED, test_guests},
     {"domain", "jobs", IN_SHARED, test_jobs},
     {NULL, NULL, 0, NULL},
 };

@@ -5,7 +5,6 @@
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <haft/view.h>
 
 TestSuite(forged, .timeout = SUITE_SECONDS);

@@ -1,7 +1,6 @@
 /* Ids that must be live: what is given, and what is done about those that are not. */
 #include "tests/extra/level.h"
 #include <haft/diagnose.h>
-#include <haft/threads.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -314,11 +313,13 @@ struct race {
 static void *publish_each(void *arg)
 {
     struct race *race = arg;
+    haft_worker *worker = open_worker(race->shared.table);
 
     for (int i = 0; i < ROUNDS; i++) {
         pthread_barrier_wait(&race->start);
-        haft_publish_unregistered(race->shared.table, race->ids[i]);
+        haft_publish(worker, race->ids[i]);
     }
+    must(haft_worker_close(worker) == HAFT_OK);
     return NULL;
 }
 
@@ -341,7 +342,7 @@ Test(require, an_id_published_meanwhile_resolves_or_was_reserved)
     race.shared = open_shared(MEMB_CALLER, &options);
     pthread_barrier_init(&race.start, NULL, 2);
     for (int i = 0; i < ROUNDS; i++) {
-        assert_status(haft_reserve_unregistered(race.shared.table, &race.ids[i], NULL), HAFT_OK);
+        assert_status(haft_reserve(race.shared.worker, &race.ids[i], NULL), HAFT_OK);
     }
     pthread_create(&publisher, NULL, publish_each, &race);
     for (int i = 0; i < ROUNDS; i++) {

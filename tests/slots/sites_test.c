@@ -6,7 +6,6 @@
 #include <haft/memory.h>
 #include <haft/share.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -427,22 +426,15 @@ __attribute__((noinline)) haft_id spawn_otherwise(struct shared *shared, int way
         done = haft_insert_many(shared->worker, NULL, &id, 1, NULL);
         break;
     case 2:
-        status = haft_insert_unregistered(shared->table, NULL, &id);
-        break;
-    case 3:
         status = haft_reserve_wait(shared->worker, &id, NULL);
         haft_publish(shared->worker, id);
-        break;
-    case 4:
-        status = haft_reserve_unregistered(shared->table, &id, NULL);
-        haft_publish_unregistered(shared->table, id);
         break;
     }
     must(status == HAFT_OK && done == 1);
     return id;
 }
 
-#define WAYS_IN 5
+#define WAYS_IN 3
 
 __attribute__((noinline)) void sink_otherwise(struct shared *shared, int way, haft_id id)
 {

@@ -1,6 +1,5 @@
 /* Functions whose names stand in texts about places. */
 #include "tests/slots/spawn.h"
-#include <haft/threads.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +29,7 @@ haft_id spawn_waiting(struct subject *subject)
 {
     haft_id id = HAFT_NIL;
 
-    assert_status(haft_insert_wait_unregistered(subject->shared.table, NULL, &id), HAFT_OK);
+    assert_status(haft_insert_wait(subject->shared.worker, NULL, &id), HAFT_OK);
     return id;
 }
 

@@ -285,7 +285,6 @@ Test(typed_table, what_a_full_table_is_asked_for_is_untouched)
     expect_status(ship_insert(worker, NULL, &id), HAFT_FULL);
     expect_status(ship_reserve_wait(worker, &id, &ship), HAFT_FULL);
     expect_status(ship_insert_wait(worker, NULL, &id), HAFT_FULL);
-    expect_status(ship_table_reserve(ships, &id, &ship), HAFT_FULL);
     cr_expect(ship_id_equal(id, before));
     cr_expect(eq(ptr, ship, untouched));
 }
@@ -492,22 +491,12 @@ Test(typed_table, cursor_and_scan_visit_each_with_its_type)
     cr_expect(eq(u64, hulls, 21));
 }
 
-Test(typed_table, without_a_worker_the_table_inserts_and_frees)
+Test(typed_table, without_a_worker_the_table_frees)
 {
-    const struct ship seven = {.hull = 7};
-    struct ship *ship = NULL;
-    ship_id id;
+    const ship_id id = launch_into(SHARED, 7);
 
-    assert_status(ship_table_insert(ships, &seven, &id), HAFT_OK);
-    cr_expect(eq(u64, ship_resolve(ships.view, id)->hull, 7));
     expect_status(ship_table_free(ships, id), HAFT_OK);
     expect_status(ship_table_free(ships, id), HAFT_STALE);
-    assert_status(ship_table_reserve(ships, &id, &ship), HAFT_OK);
-    ship_table_publish(ships, id);
-    cr_expect(eq(ptr, ship_resolve(ships.view, id), ship));
-    assert_status(ship_table_reserve(ships, &id, NULL), HAFT_OK);
-    ship_table_abort(ships, id);
-    expect_status(ship_diagnose(ships, id), HAFT_STALE);
 }
 
 Test(typed_table, pins_hold_objects_of_the_type)

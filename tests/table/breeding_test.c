@@ -8,7 +8,6 @@
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 
 TestSuite(breeding, .timeout = SUITE_SECONDS);
 
@@ -105,13 +104,6 @@ static void by_insert(void)
     haft_insert(shared.worker, NULL, &id);
 }
 
-static void by_insert_unregistered(void)
-{
-    haft_id id;
-
-    haft_insert_unregistered(shared.table, NULL, &id);
-}
-
 static void by_insert_many(void)
 {
     haft_id found[SLOTS];
@@ -119,8 +111,8 @@ static void by_insert_many(void)
     haft_insert_many(shared.worker, NULL, found, SLOTS, NULL);
 }
 
-static void (*const calls[])(void) = {by_trim,   by_quiescent,           by_flush,      by_close,
-                                      by_insert, by_insert_unregistered, by_insert_many};
+static void (*const calls[])(void) = {by_trim,  by_quiescent, by_flush,
+                                      by_close, by_insert,    by_insert_many};
 
 #define CALLS (sizeof calls / sizeof *calls)
 

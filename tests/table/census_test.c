@@ -6,7 +6,6 @@
 #include <criterion/redirect.h>
 #include <haft/pin.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 #include <stdio.h>
 
 TestSuite(census, .timeout = SUITE_SECONDS);

@@ -4,7 +4,6 @@
 #include <haft/memory.h>
 #include <haft/pin.h>
 #include <haft/share.h>
-#include <haft/threads.h>
 #include <string.h>
 
 TestSuite(clear, .timeout = SUITE_SECONDS);

@@ -1,7 +1,6 @@
 /* A table's counters, at quiet moments, on every path. */
 #include "tests/support.h"
 #include <haft/diagnose.h>
-#include <haft/threads.h>
 
 TestSuite(stats, .timeout = SUITE_SECONDS);
 TestSuite(counted, .timeout = SUITE_SECONDS);

@@ -1,6 +1,6 @@
 /* The shared table: opening, closing, what it tells of itself. */
 #include "tests/support.h"
-#include <haft/threads.h>
+#include <haft/share.h>
 #include <signal.h>
 
 TestSuite(table, .timeout = SUITE_SECONDS);
@@ -241,4 +241,29 @@ Test(table_close, from_on_reclaim_is_refused)
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     close_shared(&shared);
     expect_status(closed_inside, HAFT_IN_CALLBACK);
+}
+
+static haft_worker *opened_inside;
+
+static void open_one(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)worker;
+    (void)arg;
+    must(haft_worker_open(ending, &opened_inside) == HAFT_OK);
+}
+
+Test(table_close, by_unshare_is_refused_where_on_reclaim_has_opened_a_worker)
+{
+    haft_local *local;
+    const haft_table_options reclaims = {.capacity = 10, .on_reclaim = open_one};
+    struct shared shared = open_shared(MEMB_CALLER, &reclaims);
+
+    ending = shared.table;
+    must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
+    must(haft_worker_close(shared.worker) == HAFT_OK);
+    expect_status(haft_unshare(shared.table, &local), HAFT_IN_USE);
+    shared.worker = opened_inside;
+    close_shared(&shared);
 }

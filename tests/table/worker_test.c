@@ -1,6 +1,5 @@
 /* Workers: opening, closing, quiescent points, handing on. */
 #include "tests/support.h"
-#include <haft/threads.h>
 
 TestSuite(worker, .timeout = SUITE_SECONDS);
 TestSuite(quiescent, .timeout = SUITE_SECONDS);

@@ -71,7 +71,7 @@ check_values()
     shows 'local table "items", 1 live of 50'
     shows 'domain 1, workers clock'
     shows 'worker of table "monsters", open'
-    shows 'worker of table "monsters", closed' # it was borrowed
+    shows 'worker of table "monsters", closed'
     shows '4v1: live'
     shows '5v1: stale: freed or given up'
     shows '6v1: reserved, not published yet'

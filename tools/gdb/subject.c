@@ -5,7 +5,6 @@
 #include <haft/counted.h>
 #include <haft/local.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #endif
 #include <stdio.h>
 
@@ -17,7 +16,7 @@ struct ship {
 static haft_domain *domain;
 static haft_table *table;
 static haft_local *local;
-static haft_worker *worker;
+static haft_worker *worker, *closed;
 static haft_counted *counted;
 static haft_id held, ended, gone, kept, worn;               /* in the counted table */
 static haft_id alive, freed, reserved, passing, never, nil; /* for the debugger */
@@ -76,13 +75,14 @@ static bool use_counted(void)
 int main(void)
 {
     haft_id item;
-    bool right = open_all() && haft_insert(worker, NULL, &alive) == HAFT_OK &&
-                 haft_insert(worker, NULL, &freed) == HAFT_OK &&
-                 haft_reserve(worker, &reserved, NULL) == HAFT_OK &&
-                 haft_free(worker, freed) == HAFT_OK && haft_free(worker, freed) != HAFT_OK &&
-                 haft_insert_unregistered(table, NULL, &passing) == HAFT_OK &&
-                 haft_table_free(table, passing) == HAFT_OK &&
-                 haft_local_insert(local, NULL, &item) == HAFT_OK && use_counted();
+    bool right =
+        open_all() && haft_insert(worker, NULL, &alive) == HAFT_OK &&
+        haft_insert(worker, NULL, &freed) == HAFT_OK &&
+        haft_reserve(worker, &reserved, NULL) == HAFT_OK && haft_free(worker, freed) == HAFT_OK &&
+        haft_free(worker, freed) != HAFT_OK && haft_worker_open(table, &closed) == HAFT_OK &&
+        haft_insert(closed, NULL, &passing) == HAFT_OK && haft_worker_close(closed) == HAFT_OK &&
+        haft_table_free(table, passing) == HAFT_OK &&
+        haft_local_insert(local, NULL, &item) == HAFT_OK && use_counted();
 
     nil = HAFT_NIL;
     never = haft_id_pack((haft_layout){20, 12, 0, 0}, 500, 9, 0);

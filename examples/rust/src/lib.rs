@@ -310,7 +310,7 @@ impl Drop for Domain {
 
 // --- tables ---
 
-/// Objects of type T, by id.  Any thread inserts and frees.
+/// Objects of type T, by id.  Any thread frees; a worker inserts.
 pub struct Table<'d, T> {
     domain: &'d Domain,
     table: *mut sys::haft_table,
@@ -331,12 +331,7 @@ impl<'d, T: Send + Sync + 'static> Table<'d, T> {
         Ok(Worker { table: self, worker })
     }
 
-    /// haft_insert_unregistered
-    pub fn insert(&self, object: T) -> Result<Id<T>> {
-        insert(&object, |from, id| unsafe { sys::haft_insert_unregistered(self.table, from, id) })
-    }
-
-    /// haft_table_free
+    /// haft_table_free: without a worker
     pub fn free(&self, id: Id<T>) -> Result<()> {
         Status::check(unsafe { sys::haft_table_free(self.table, id.raw()) })
     }

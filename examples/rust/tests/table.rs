@@ -41,7 +41,7 @@ fn a_freed_object_is_read_until_the_section_ends() -> Result<()> {
 fn a_status_says_what_is_wrong() -> Result<()> {
     let domain = Domain::open()?;
     let table = domain.table("ships", 100)?;
-    let ship = table.insert(1u8)?;
+    let ship = table.worker()?.insert(1u8)?;
     table.free(ship)?;
     let refused = table.free(ship).expect_err("it has been freed");
     assert_eq!(refused, Status(sys::HAFT_STALE));
@@ -66,7 +66,9 @@ fn forged_ids_find_nothing() -> Result<()> {
 fn of_many_threads_that_free_an_object_one_wins() -> Result<()> {
     let domain = Domain::open()?;
     let table = domain.table("ships", 1000)?;
-    let ships: Vec<Id<u32>> = (0..1000).map(|number| table.insert(number)).collect::<Result<_>>()?;
+    let worker = table.worker()?;
+    let ships: Vec<Id<u32>> = (0..1000).map(|number| worker.insert(number)).collect::<Result<_>>()?;
+    drop(worker);
     let won = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -167,7 +169,7 @@ fn threads_that_end_inner_sections_in_two_domains_do_not_wait_for_each_other() -
 fn threads_that_close_tables_in_two_domains_do_not_wait_for_each_other() -> Result<()> {
     cross(|domain, _, _| {
         let table = domain.table("closing", 100).expect("memory");
-        table.insert(1u64).expect("a slot");
+        table.worker().expect("memory").insert(1u64).expect("a slot");
         drop(table);
     })
 }
@@ -215,7 +217,8 @@ fn a_table_that_cannot_be_closed_is_handed_back() -> Result<()> {
     let refused = worker.section(|_| table.close()).expect_err("a section is open");
     assert_eq!(refused.status, Status(sys::HAFT_IN_SECTION));
     let table = refused.opened;
-    table.free(table.insert(1u64)?)?;
+    let ship = table.worker()?.insert(1u64)?;
+    table.free(ship)?;
     table.close()?;
     Ok(())
 }

@@ -17,7 +17,6 @@
 #include <haft/detail/pin.hpp>
 #include <haft/detail/typed_table.h>
 #include <haft/detail/worker.hpp>
-#include <haft/threads.h>
 
 namespace haft
 {
@@ -75,7 +74,7 @@ class table : public detail::slot_owner<T, P, haft_table, detail::telling_closer
 
     haft_status reclaim() const noexcept { return haft_table_reclaim(handle_.get()); }
 
-    /* A worker for the calling thread; and the one it has anyway, from haft_worker_current(). */
+    /* A worker for the calling thread. */
     result<worker_type> open_worker() const noexcept
     {
         haft_worker *opened;
@@ -83,21 +82,7 @@ class table : public detail::slot_owner<T, P, haft_table, detail::telling_closer
 
         return status == HAFT_OK ? result<worker_type>(worker_type(opened)) : status;
     }
-    result<worker_ref_type> current_worker() const noexcept
-    {
-        haft_worker *current;
-        const haft_status status = haft_worker_current(handle_.get(), &current);
-
-        return status == HAFT_OK ? result<worker_ref_type>(worker_ref_type(current)) : status;
-    }
-
-    /* Without a worker: haft/threads.h. */
-    template <class... Args> result<id_type> emplace(Args &&...args) const
-    {
-        return detail::emplace<T>(haft_reserve_unregistered, haft_abort_unregistered,
-                                  haft_publish_unregistered, handle_.get(),
-                                  std::forward<Args>(args)...);
-    }
+    /* Without a worker. */
     haft_status free(id_type id) const noexcept
     {
         return haft_table_free(handle_.get(), id.untyped());

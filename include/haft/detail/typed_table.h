@@ -20,7 +20,6 @@
 #include <haft/scan.h>
 #include <haft/share.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <string.h>
 
 #ifdef __cplusplus
@@ -108,6 +107,8 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
     HAFT_TYPED_CALL(name##_object *, name##_require, (name##_table table, name##_id id),           \
                     HAFT_CAST(name##_object *,                                                     \
                               haft_require(table.table, name##_view_untyped(table.view), id.id)))  \
+    HAFT_TYPED_CALL(haft_status, name##_table_free, (name##_table table, name##_id id),            \
+                    haft_table_free(table.table, id.id))                                           \
     HAFT_TYPED_CALL(name##_object *, name##_pin, (name##_table table, name##_id id),               \
                     HAFT_CAST(name##_object *, haft_pin(table.table, id.id)))                      \
     HAFT_TYPED_CALL(haft_status, name##_unpin, (name##_table table, name##_id id),                 \
@@ -190,19 +191,6 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
         struct name##_visitor visitor = {visit, arg};                                              \
         return haft_scan(table.table, range, name##_visit_untyped, &visitor);                      \
     }
-
-#define HAFT_TYPED_UNREGISTERED(name)                                                              \
-    HAFT_TYPED_RESERVE(name, name##_table_reserve, name##_table table,                             \
-                       haft_reserve_unregistered(table.table, &id->id, &found))                    \
-    HAFT_TYPED_DO(name##_table_publish, (name##_table table, name##_id id),                        \
-                  haft_publish_unregistered(table.table, id.id))                                   \
-    HAFT_TYPED_DO(name##_table_abort, (name##_table table, name##_id id),                          \
-                  haft_abort_unregistered(table.table, id.id))                                     \
-    HAFT_TYPED_CALL(haft_status, name##_table_insert,                                              \
-                    (name##_table table, const name##_object *object, name##_id *id),              \
-                    haft_insert_unregistered(table.table, object, &id->id))                        \
-    HAFT_TYPED_CALL(haft_status, name##_table_free, (name##_table table, name##_id id),            \
-                    haft_table_free(table.table, id.id))
 
 #define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
     HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \

@@ -1,9 +1,8 @@
 /*
  * haft/detail/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
  *
- * Each function is one call of the function of its name in haft/table.h, haft/share.h or
- * haft/threads.h, whose contract holds.  Only a constructor of T throws, and then the reservation
- * has been given up.
+ * Each function is one call of the function of its name in haft/table.h or haft/share.h, whose
+ * contract holds.  Only a constructor of T throws, and then the reservation has been given up.
  */
 #ifndef HAFT_DETAIL_WORKER_HPP
 #define HAFT_DETAIL_WORKER_HPP
@@ -33,10 +32,7 @@ template <class T, pins P> view<T, P> view_in_place(const haft_worker *worker) n
 
 } // namespace detail
 
-/*
- * worker_ref - a worker that this object does not close: one of haft::table::current_worker()
- * closes with its thread.  A value; for the worker's thread alone.
- */
+/* worker_ref - a worker that this object does not close.  A value; for its thread alone. */
 template <class T, pins P = pins::no> class worker_ref
 {
   public:
@@ -90,8 +86,8 @@ template <class T, pins P = pins::no> class worker_ref
  * haft::table::open_worker().  Moved-from and closed ones are empty.
  *
  * haft_worker_close() refuses in callbacks, and ~T() of an object in a table runs in one.  There
- * use current_worker(), or the calls without a worker: a worker that ends there stays open:
- * a line on stderr says so, and debug builds assert.
+ * use haft::table::free(): a worker that ends there stays open; a line on stderr says so, and debug
+ * builds assert.
  */
 template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
 {

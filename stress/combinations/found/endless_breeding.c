@@ -26,7 +26,7 @@ const struct plan plan = {
         },
     .on_reclaim =
         {
-            {0, CALL_BARE_FREE, 0, 126},
+            {0, CALL_TABLE_FREE, 0, 126},
             {0, CALL_INSERT, 988, 3},
         },
 };

@@ -1,7 +1,4 @@
-/*
- * A call without a worker, made by on_reclaim, took slots back: on_reclaim ran within
- * on_reclaim.
- */
+/* A reservation that on_reclaim made took slots back: on_reclaim ran within on_reclaim. */
 #include "stress/combinations/plan.h"
 
 const struct plan plan = {
@@ -26,6 +23,6 @@ const struct plan plan = {
         },
     .on_reclaim =
         {
-            {0, CALL_BARE_RESERVE, 0, 1},
+            {0, CALL_RESERVE, 0, 1},
         },
 };

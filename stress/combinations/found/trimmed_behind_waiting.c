@@ -7,9 +7,9 @@ const struct plan plan = {
     .step_count = 7,
     .steps =
         {
-            {0, CALL_WORKER_CURRENT, 0, 1},
+            {0, CALL_WORKER_OPEN, 0, 1},
             {0, CALL_INSERT, 0, 508},
-            {0, CALL_BARE_FREE, 0, 1},
+            {0, CALL_TABLE_FREE, 0, 1},
             {0, CALL_TICK, 0, 1},
             {0, CALL_FREE, 0, 129},
             {0, CALL_TRIM, 0, 1},

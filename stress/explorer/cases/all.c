@@ -9,8 +9,8 @@ extern const struct explored_case insert_many_case, is_live_case, freed_unread_c
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
     drivers_case, drivers_late_case, late_case, wake_case, workers_case, adopt_case, roster_case;
-extern const struct explored_case full_many_case, full_unregistered_case, returned_case,
-    closing_case, given_up_case, clear_case, clear_opening_case;
+extern const struct explored_case full_many_case, full_table_free_case, returned_case, closing_case,
+    given_up_case, clear_case, clear_opening_case;
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and foreign clocks */
@@ -30,12 +30,11 @@ extern const struct explored_case round_case, two_depots_case, segment_case, rin
     new_segment_case;
 /* a fork in the middle of anything */
 extern const struct explored_case fork_case, fork_workers_case, fork_lists_case;
-/* the bound; calls without a worker */
-extern const struct explored_case borrow_case, borrow_opened_case, borrow_inside_case, listed_case,
-    bound_case, double_free_front_case, publish_front_case, freed_unread_front_case,
-    bound_drawn_case, full_front_case;
+/* the bound; frees without a worker */
+extern const struct explored_case listed_case, bound_case, double_free_front_case,
+    publish_front_case, freed_unread_front_case, bound_drawn_case, full_front_case;
 /* counts of slots */
-extern const struct explored_case full_exhausted_case, full_given_up_case, full_unused_case;
+extern const struct explored_case full_exhausted_case, full_given_up_case;
 /* callbacks; lists and pins */
 extern const struct explored_case two_tables_case, respawn_case, chain_case, list_case, unpin_case;
 /* slots handed over */
@@ -100,7 +99,7 @@ const struct explored_case *const all_cases[] = {
     &is_live_case,
     &freed_unread_case,
     &full_many_case,
-    &full_unregistered_case,
+    &full_table_free_case,
     &returned_case,
     &closing_case,
     &clear_case,
@@ -128,9 +127,6 @@ const struct explored_case *const all_cases[] = {
     &fork_case,
     &fork_workers_case,
     &fork_lists_case,
-    &borrow_case,
-    &borrow_opened_case,
-    &borrow_inside_case,
     &listed_case,
     &bound_case,
     &double_free_front_case,
@@ -140,7 +136,6 @@ const struct explored_case *const all_cases[] = {
     &full_front_case,
     &full_exhausted_case,
     &full_given_up_case,
-    &full_unused_case,
     &two_tables_case,
     &respawn_case,
     &chain_case,

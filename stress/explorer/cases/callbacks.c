@@ -1,7 +1,6 @@
 /* What on_reclaim does with its own table, and with another one. */
 #include "stress/explorer/cases/case.h"
 #include <haft/pin.h>
-#include <haft/threads.h>
 #include <stddef.h>
 
 #define TRIES 4 /* grace periods after which a slot must be found */
@@ -14,28 +13,20 @@ static shared_u64 depths[2];       /* callbacks that run on a thread, one within
 static shared_u64 reclaims[2];     /* of each table */
 static _Thread_local uint32_t self;
 
-static haft_status insert_into(uint32_t table, haft_worker *worker)
-{
-    haft_id id;
-
-    return worker != NULL ? haft_insert(worker, NULL, &id)
-                          : haft_insert_unregistered(tables[table], NULL, &id);
-}
-
-/* Insert into the other table: with the thread's worker there, or without one. */
+/* Insert into the other table, by the thread's worker there. */
 static void use_other(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     const uint32_t table = (uint32_t)((haft_table **)arg - tables);
 
     (void)object;
-    (void)id;
     require(add(&depths[self], 1) == 0, "a callback runs within a callback");
     add(&reclaims[table], 1);
     if (tables[!table] == NULL) { /* it has been closed */
         poke(&depths[self], 0);
         return;
     }
-    const haft_status status = insert_into(!table, worker != NULL ? workers[self][!table] : NULL);
+    const haft_status status =
+        worker != NULL ? haft_insert(workers[self][!table], NULL, &id) : HAFT_OK;
 
     require(status == HAFT_OK || status == HAFT_BUSY || status == HAFT_FULL, "an odd answer");
     poke(&depths[self], 0);

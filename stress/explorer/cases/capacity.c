@@ -8,7 +8,6 @@
 #include <haft/pin.h>
 #include <haft/share.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <stddef.h>
 
 static haft_worker *workers[3];
@@ -243,13 +242,13 @@ const struct explored_case full_front_case = {
 };
 
 /*
- * --- full_unregistered: of four slots three are taken, at most, and a pin keeps the fourth; one is
+ * --- full_table_free: of four slots three are taken, at most, and a pin keeps the fourth; one is
  * freed without a worker, and another thread can insert into that one only ---
  */
 
 static haft_id kept; /* freed, and pinned */
 
-static void set_up_full_unregistered(void)
+static void set_up_full_table_free(void)
 {
     const struct table_wish wish = {.capacity = 4, .has_pins = true};
 
@@ -261,7 +260,7 @@ static void set_up_full_unregistered(void)
     require_status(haft_free(workers[0], kept), HAFT_OK, "freeing");
 }
 
-static void full_unregistered_body(uint32_t thread)
+static void full_table_free_body(uint32_t thread)
 {
     haft_id id;
 
@@ -277,19 +276,19 @@ static void full_unregistered_body(uint32_t thread)
     }
 }
 
-static void tear_down_full_unregistered(void)
+static void tear_down_full_table_free(void)
 {
     require_status(haft_unpin(fixture.table, kept), HAFT_OK, "unpinning");
     close_all();
 }
 
-const struct explored_case full_unregistered_case = {
-    .name = "full_unregistered",
+const struct explored_case full_table_free_case = {
+    .name = "full_table_free",
     .invariant = "a free without a worker counts before its slot can be taken",
     .threads = 3,
-    .set_up = set_up_full_unregistered,
-    .body = full_unregistered_body,
-    .tear_down = tear_down_full_unregistered,
+    .set_up = set_up_full_table_free,
+    .body = full_table_free_body,
+    .tear_down = tear_down_full_table_free,
 };
 
 /* --- exhaust: two slots of three lives, and two threads that use them up --- */

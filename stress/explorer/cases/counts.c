@@ -2,7 +2,6 @@
 #include "stress/explorer/cases/case.h"
 #include <haft/pin.h>
 #include <haft/table.h>
-#include <haft/threads.h>
 #include <stddef.h>
 
 static haft_worker *workers[3];
@@ -112,25 +111,5 @@ const struct explored_case full_given_up_case = {
     .threads = 2,
     .set_up = set_up_full_given_up,
     .body = full_given_up_body,
-    .tear_down = tear_down_last_lives,
-};
-
-/* full_unused: the same without a worker */
-
-static void full_unused_body(uint32_t thread)
-{
-    if (thread == 0) {
-        haft_abort_unregistered(fixture.table, ids[0]);
-    } else {
-        ask();
-    }
-}
-
-const struct explored_case full_unused_case = {
-    .name = "full_unused",
-    .invariant = "a slot that is exhausted does not count as reserved too, without a worker",
-    .threads = 2,
-    .set_up = set_up_full_given_up,
-    .body = full_unused_body,
     .tear_down = tear_down_last_lives,
 };

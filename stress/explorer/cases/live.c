@@ -2,11 +2,10 @@
  * Liveness, on each clock: when no call is under way, each object that the capacity allows for is
  * inserted after two grace periods at most.
  *
- *   live_*   one thread closes its worker, one keeps it open and goes away, one has none
- *   alone_*  no thread has a worker
+ *   live_*   one thread closes its worker, one keeps it open and goes away, one has one for a call
+ *   alone_*  each thread has one for a call
  */
 #include "stress/explorer/cases/case.h"
-#include <haft/threads.h>
 #include <stddef.h>
 
 #define CAPACITY 2
@@ -32,21 +31,33 @@ static void open_with(struct table_wish wish)
 static void insert_and_free(haft_worker *worker)
 {
     haft_id id;
-    const haft_status status = worker != NULL ? haft_insert(worker, NULL, &id)
-                                              : haft_insert_unregistered(fixture.table, NULL, &id);
+    const haft_status status = haft_insert(worker, NULL, &id);
 
     require(status == HAFT_OK || status == HAFT_BUSY || status == HAFT_FULL, "an odd answer");
     if (status == HAFT_OK) {
-        require_status(worker != NULL ? haft_free(worker, id) : haft_table_free(fixture.table, id),
-                       HAFT_OK, "freeing");
+        require_status(haft_free(worker, id), HAFT_OK, "freeing");
     }
 }
 
-static void use_without(void)
+/* It frees after its worker has closed. */
+static void insert_as_guest(void)
+{
+    haft_worker *own = open_worker();
+    haft_id id;
+    const haft_status status = haft_insert(own, NULL, &id);
+
+    close_worker(own);
+    require(status == HAFT_OK || status == HAFT_BUSY || status == HAFT_FULL, "an odd answer");
+    if (status == HAFT_OK) {
+        require_status(haft_table_free(fixture.table, id), HAFT_OK, "freeing");
+    }
+}
+
+static void come_twice(void)
 {
     race_begin();
     for (int i = 0; i < 2; i++) {
-        insert_and_free(NULL);
+        insert_as_guest();
     }
     race_end();
 }
@@ -56,7 +67,7 @@ static void live_body(uint32_t thread)
     haft_worker *own;
 
     if (thread == 2) {
-        use_without();
+        come_twice();
         return;
     }
     own = open_worker();
@@ -75,19 +86,22 @@ static void live_body(uint32_t thread)
 static void alone_body(uint32_t thread)
 {
     (void)thread;
-    use_without();
+    come_twice();
 }
 
 static void insert_soon(void)
 {
     haft_status status = HAFT_BUSY;
+    haft_worker *own;
     haft_id id;
 
     for (int i = 0; i <= GRACE_PERIODS && status == HAFT_BUSY; i++) {
         if (i != 0) {
             let_grace_pass();
         }
-        status = haft_insert_unregistered(fixture.table, NULL, &id);
+        own = open_worker();
+        status = haft_insert(own, NULL, &id);
+        close_worker(own);
     }
     require_status(status, HAFT_OK, "inserting when no call is under way");
 }

@@ -3,7 +3,6 @@
 #include "stress/explorer/scheduler.h"
 #include <haft/kit/side.h>
 #include <haft/memory.h>
-#include <haft/threads.h>
 #include <stddef.h>
 
 static haft_side *side;

@@ -1,16 +1,15 @@
 /*
- * stress/loose.c - threads without a worker reserve, abort, publish and free, while workers take
- * what these leave in the table's lists.
+ * stress/table_free.c - threads without a worker free, while workers insert into the slots that
+ * these leave in the table's list.
  *
- * Invariant  a slot has one holder, which writes after the last write of the one before (LIST,
- *            ADOPT); on_reclaim runs once for each freed object; no slot is lost.
- * Pressure   few slots, so that the lists are short and each slot comes back soon; threads without
- *            a worker borrow the few that are closed.
- * Usage      loose [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
- *            A round is one reservation of one thread.
+ * Invariant  a slot has one holder, which writes after the last write of the one before (LIST);
+ *            on_reclaim runs once for each freed object; no slot is lost.
+ * Pressure   few slots, so that the list is short and each slot comes back soon.
+ * Usage      table_free [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
+ *            A round is one reservation of one thread, or one look at the board.
  */
 #include "stress/support.h"
-#include <haft/threads.h>
+#include <sched.h>
 
 #define BOARD 4
 #define SLOTS 4096
@@ -23,7 +22,7 @@ struct stage {
     unsigned strangers;
     shared_u64 board[BOARD];   /* ids that are live, for any thread to free */
     shared_u64 holders[SLOTS]; /* of each slot: 1 while it is reserved or live */
-    shared_u64 loose;          /* slots that went into a list */
+    shared_u64 listed;         /* slots that went into the list */
     shared_u64 freed;
     shared_u64 reclaimed;
 };
@@ -49,29 +48,13 @@ static void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
 static haft_id reserve(struct stage *stage, haft_worker *worker)
 {
     void *object;
-    haft_id id;
+    const haft_id id = reserve_waiting(&stage->run, worker, &object);
 
-    if (worker != NULL) {
-        id = reserve_waiting(&stage->run, worker, &object);
-    } else {
-        must(&stage->run, haft_reserve_wait_unregistered(stage->table, &id, &object), "reserving");
-    }
     if (add(holders_of(stage, id), 1) != 0) {
         violation(&stage->run, "the slot of id %llx has two holders", (unsigned long long)id.bits);
     }
     object_write(object, id);
     return id;
-}
-
-static void give_up(struct stage *stage, haft_worker *worker, haft_id id)
-{
-    poke(holders_of(stage, id), 0);
-    if (worker != NULL) {
-        haft_abort(worker, id);
-    } else {
-        haft_abort_unregistered(stage->table, id);
-        add(&stage->loose, 1);
-    }
 }
 
 static void free_one(struct stage *stage, haft_worker *worker, haft_id id)
@@ -82,23 +65,43 @@ static void free_one(struct stage *stage, haft_worker *worker, haft_id id)
         must(&stage->run, haft_free(worker, id), "freeing");
     } else {
         must(&stage->run, haft_table_free(stage->table, id), "freeing without a worker");
-        add(&stage->loose, 1);
+        add(&stage->listed, 1);
     }
 }
 
 /* The object comes to the board; the one that was in its place is freed. */
 static void exchange(struct stage *stage, haft_worker *worker, haft_id id, struct chance *chance)
 {
-    if (worker != NULL) {
-        haft_publish(worker, id);
-    } else {
-        haft_publish_unregistered(stage->table, id);
-    }
+    haft_publish(worker, id);
     const haft_id before = {swap(&stage->board[draw_below(chance, BOARD)], id.bits)};
 
     if (before.bits != 0) {
-        free_one(stage, worker, before);
+        free_one(stage, one_in(chance, 2) ? worker : NULL, before);
     }
+}
+
+static void free_from_board(struct stage *stage, struct chance *chance)
+{
+    const haft_id id = {swap(&stage->board[draw_below(chance, BOARD)], 0)};
+
+    if (id.bits != 0) {
+        free_one(stage, NULL, id);
+    } else {
+        sched_yield();
+    }
+}
+
+static void insert_one(struct stage *stage, haft_worker *worker, struct chance *chance)
+{
+    const haft_id id = reserve(stage, worker);
+
+    if (one_in(chance, 4)) {
+        poke(holders_of(stage, id), 0);
+        haft_abort(worker, id);
+    } else {
+        exchange(stage, worker, id, chance);
+    }
+    must(&stage->run, haft_worker_quiescent(worker), "a quiescent point");
 }
 
 static void body(unsigned number, void *shared)
@@ -107,26 +110,19 @@ static void body(unsigned number, void *shared)
     struct chance chance = chance_of(&stage->run, number);
     haft_worker *worker = NULL;
 
-    if (number >= stage->strangers) {
-        haft_thread_register(stage->domain);
-        must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    }
-    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->loose)); i++) {
-        const haft_id id = reserve(stage, worker);
-
-        if (one_in(&chance, 2)) {
-            give_up(stage, worker, id);
-        } else {
-            exchange(stage, worker, id, &chance);
+    if (number < stage->strangers) {
+        for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->listed)); i++) {
+            free_from_board(stage, &chance);
         }
-        if (worker != NULL) {
-            must(&stage->run, haft_worker_quiescent(worker), "a quiescent point");
-        }
+        return;
     }
-    if (worker != NULL) {
-        haft_worker_close(worker);
-        haft_thread_unregister(stage->domain);
+    haft_thread_register(stage->domain);
+    must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
+    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->listed)); i++) {
+        insert_one(stage, worker, &chance);
     }
+    haft_worker_close(worker);
+    haft_thread_unregister(stage->domain);
 }
 
 static void open_stage(struct stage *stage)
@@ -171,7 +167,7 @@ int main(int argc, char **argv)
         violation(&stage.run, "%llu freed, %llu reclaimed", (unsigned long long)stage.freed,
                   (unsigned long long)stage.reclaimed);
     }
-    finish(&stage.run, stage.loose, "slots in lists %llu, freed %llu, reclaimed %llu",
-           (unsigned long long)stage.loose, (unsigned long long)stage.freed,
+    finish(&stage.run, stage.listed, "slots in the list %llu, freed %llu, reclaimed %llu",
+           (unsigned long long)stage.listed, (unsigned long long)stage.freed,
            (unsigned long long)stage.reclaimed);
 }
