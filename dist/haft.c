@@ -91,11 +91,6 @@ struct haft__os_thread {
     void *arg;
 };
 
-struct haft__os_key {
-    uint64_t number;
-    void (*at_end)(void *value);
-};
-
 /*
  * lib/base/os.h - the functions that haft needs of an operating system.
  *
@@ -230,14 +225,6 @@ HAFT_INTERNAL bool haft__os_semaphore_open(struct haft__os_semaphore *semaphore)
 HAFT_INTERNAL void haft__os_semaphore_close(struct haft__os_semaphore *semaphore);
 HAFT_INTERNAL void haft__os_semaphore_post(struct haft__os_semaphore *semaphore);
 HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore);
-
-/*
- * A value of each thread, NULL at first; at_end(value) is called when a thread ends that has set
- * another one.
- */
-HAFT_INTERNAL bool haft__os_key_open(struct haft__os_key *key, void (*at_end)(void *value));
-HAFT_INTERNAL void haft__os_key_close(const struct haft__os_key *key);
-HAFT_INTERNAL bool haft__os_key_set(const struct haft__os_key *key, void *value);
 
 /*
  * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
@@ -1087,26 +1074,6 @@ HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore)
     assert(semaphore == NULL);
 }
 
-/* The thread never ends. */
-HAFT_INTERNAL bool haft__os_key_open(struct haft__os_key *key, void (*at_end)(void *value))
-{
-    (void)key;
-    (void)at_end;
-    return true;
-}
-
-HAFT_INTERNAL void haft__os_key_close(const struct haft__os_key *key)
-{
-    (void)key;
-}
-
-HAFT_INTERNAL bool haft__os_key_set(const struct haft__os_key *key, void *value)
-{
-    (void)key;
-    (void)value;
-    return true;
-}
-
 HAFT_INTERNAL bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
 {
     (void)before;
@@ -1762,28 +1729,11 @@ HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore)
 }
 #endif
 
-/* --- what systems have of their own: macOS's conditions, keys and files --- */
+/* --- what systems have of their own: macOS's conditions and files --- */
 
 static pthread_cond_t *haft__condition_of(struct haft__os_condition *condition)
 {
     return (pthread_cond_t *)condition->room;
-}
-
-static pthread_key_t haft__key_of(const struct haft__os_key *key)
-{
-    return (pthread_key_t)key->number;
-}
-
-static bool haft__open_key(struct haft__os_key *key, void (*in_pthread)(void *value),
-                     void (*at_end)(void *value))
-{
-    pthread_key_t opened;
-
-    if (pthread_key_create(&opened, in_pthread) != 0) {
-        return false;
-    }
-    *key = (struct haft__os_key){(uint64_t)opened, at_end};
-    return true;
 }
 
 #ifdef __APPLE__
@@ -1806,41 +1756,6 @@ bool haft__os_condition_wait(struct haft__os_condition *condition, struct haft__
     return error != ETIMEDOUT || haft__os_now_ns() < until_ns;
 }
 
-/* Not when the process ends, where exit() has this called for its thread. */
-static void haft__end_value_of_key(void *arg)
-{
-    const struct haft__os_key *key = arg;
-    void *value = pthread_getspecific(haft__key_of(key));
-
-    if (value != NULL && pthread_main_np() == 0) { /* NULL: ended already, or the key is closed */
-        pthread_setspecific(haft__key_of(key), NULL);
-        key->at_end(value);
-    }
-}
-
-HAFT_INTERNAL bool haft__os_key_open(struct haft__os_key *key, void (*at_end)(void *value))
-{
-    return haft__open_key(key, NULL, at_end);
-}
-
-/*
- * Thread-local variables go before values of keys are ended there: they are in memory of a key that
- * is older.  So a value ends as thread-local objects of C++ do, before all keys: compilers have
- * them ended by _tlv_atexit() of the C library.
- */
-HAFT_INTERNAL bool haft__os_key_set(const struct haft__os_key *key, void *value)
-{
-    void _tlv_atexit(void (*end)(void *arg), void *arg);
-    const bool is_first = value != NULL && pthread_getspecific(haft__key_of(key)) == NULL;
-
-    if (pthread_setspecific(haft__key_of(key), value) != 0) {
-        return false;
-    }
-    if (is_first) {
-        _tlv_atexit(haft__end_value_of_key, (void *)(uintptr_t)key);
-    }
-    return true;
-}
 #else
 HAFT_INTERNAL void haft__os_condition_open(struct haft__os_condition *condition)
 {
@@ -1863,15 +1778,6 @@ bool haft__os_condition_wait(struct haft__os_condition *condition, struct haft__
     return error != ETIMEDOUT;
 }
 
-HAFT_INTERNAL bool haft__os_key_open(struct haft__os_key *key, void (*at_end)(void *value))
-{
-    return haft__open_key(key, at_end, at_end);
-}
-
-HAFT_INTERNAL bool haft__os_key_set(const struct haft__os_key *key, void *value)
-{
-    return pthread_setspecific(haft__key_of(key), value) == 0;
-}
 #endif
 
 /* Whether a file was linked to lie where it lies; most may lie anywhere. */
@@ -2081,11 +1987,6 @@ HAFT_INTERNAL void haft__os_condition_close(struct haft__os_condition *condition
 HAFT_INTERNAL void haft__os_condition_wake_all(struct haft__os_condition *condition)
 {
     pthread_cond_broadcast(haft__condition_of(condition));
-}
-
-HAFT_INTERNAL void haft__os_key_close(const struct haft__os_key *key)
-{
-    pthread_key_delete(haft__key_of(key));
 }
 
 HAFT_INTERNAL bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
@@ -2458,82 +2359,6 @@ HAFT_INTERNAL void haft__os_semaphore_post(struct haft__os_semaphore *semaphore)
 HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore)
 {
     WaitForSingleObject(haft__handle_in(semaphore->room), INFINITE);
-}
-
-/* --- keys --- */
-
-/*
- * A key is fiber-local storage: its callback runs when a thread ends, before the thread-local
- * variables go and outside the loader's lock; so it may use both.  The callback also runs
- *
- *   when a fiber ends      on the thread that deletes it: only its own thread's value counts
- *   when the key is freed  for the values of all threads: then for none
- *   when the process ends  after all other threads, whose locks stay taken: then for none
- */
-struct haft__thread_value {
-    void (*at_end)(void *value);
-    void *value;
-    DWORD thread;
-};
-
-static haft__THREAD_LOCAL bool haft__is_closing_key;
-
-static bool haft__process_ends(void)
-{
-    typedef BOOLEAN(NTAPI * question)(void);
-    HMODULE system = GetModuleHandleA("ntdll.dll");
-    const question asked =
-        (question)(void (*)(void))GetProcAddress(system, "RtlDllShutdownInProgress");
-
-    return asked != NULL && asked();
-}
-
-static void NTAPI haft__key_ended(void *arg)
-{
-    if (haft__process_ends()) {
-        return; /* the heap's lock may be taken, too */
-    }
-    const struct haft__thread_value ended = *(struct haft__thread_value *)arg;
-
-    free(arg);
-    if (!haft__is_closing_key && ended.thread == GetCurrentThreadId()) {
-        ended.at_end(ended.value);
-    }
-}
-
-HAFT_INTERNAL bool haft__os_key_open(struct haft__os_key *key, void (*at_end)(void *value))
-{
-    const DWORD number = FlsAlloc(haft__key_ended);
-
-    if (number == FLS_OUT_OF_INDEXES) {
-        return false;
-    }
-    *key = (struct haft__os_key){number, at_end};
-    return true;
-}
-
-HAFT_INTERNAL void haft__os_key_close(const struct haft__os_key *key)
-{
-    haft__is_closing_key = true;
-    FlsFree((DWORD)key->number);
-    haft__is_closing_key = false;
-}
-
-HAFT_INTERNAL bool haft__os_key_set(const struct haft__os_key *key, void *value)
-{
-    const DWORD number = (DWORD)key->number;
-    struct haft__thread_value *before = FlsGetValue(number);
-    struct haft__thread_value *haft__kept = value != NULL ? malloc(sizeof *haft__kept) : NULL;
-
-    if ((value != NULL && haft__kept == NULL) || !FlsSetValue(number, haft__kept)) {
-        free(haft__kept);
-        return false;
-    }
-    if (haft__kept != NULL) {
-        *haft__kept = (struct haft__thread_value){key->at_end, value, GetCurrentThreadId()};
-    }
-    free(before);
-    return true;
 }
 
 HAFT_INTERNAL bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
@@ -9128,9 +8953,6 @@ struct haft__clock {
                         uint32_t *lift);
     void (*leave)(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift);
 
-    /* Whether the calling thread may close a worker with that member. */
-    bool (*may_leave)(const struct haft__member *member);
-
     /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct haft__member *member, uint64_t backlog);
 
@@ -9819,15 +9641,14 @@ HAFT_INTERNAL void haft__domain_hurry(haft_domain *domain);
 HAFT_INTERNAL void haft__domain_handed(haft_domain *domain);
 
 /*
- * The calling thread opens, or closes, a worker, by its clock's rules: join, leave and may_leave of
- * struct clock.
+ * The calling thread opens, or closes, a worker, by its clock's rules: join and leave of struct
+ * clock.
  */
 HAFT_INTERNAL
 haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
                         uint32_t *lift);
 HAFT_INTERNAL
 void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift);
-HAFT_INTERNAL bool haft__domain_may_leave(const haft_domain *domain, const struct haft__member *member);
 
 /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
 HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog);
@@ -10339,12 +10160,6 @@ static haft_status haft__join(haft_domain *domain, haft_worker *worker, struct h
     return HAFT_OK;
 }
 
-/* Only its thread may change a member's state. */
-static bool haft__may_leave(const struct haft__member *member)
-{
-    return haft__load_relaxed(OWN, &member->thread) == haft__thread_number();
-}
-
 /* A job keeps the member: the objects that it has resolved stay until the job ends. */
 static void haft__leave(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift)
 {
@@ -10352,7 +10167,7 @@ static void haft__leave(haft_domain *domain, haft_worker *worker, struct haft__m
     if (haft__load_relaxed(HINT, &member->worker) == (uint64_t)(uintptr_t)worker) {
         haft__store_relaxed(HINT, &member->worker, 0);
     }
-    if (haft__may_leave(member)) {
+    if (haft__load_relaxed(OWN, &member->thread) == haft__thread_number()) {
         haft__lift_leave(&member->standing, lift);
     } else {
         member->standing.open = 0; /* its thread has ended, and its jobs with it */
@@ -10497,7 +10312,6 @@ HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
     .wait_for = haft__workers_wait_for,
     .join = haft__join,
     .leave = haft__leave,
-    .may_leave = haft__may_leave,
     .quiescent = haft__quiescent,
     .offline = haft__offline,
     .online = haft__online,
@@ -10512,8 +10326,8 @@ HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
 /*
  * concurrent/clock/registry.h - the lock of opening and closing, and the number of the process.
  *
- * Opening and closing a table, a side or an implicit worker, writing an export and a fork take the
- * lock: while a thread has it, none of these comes or goes.  That thread may take it again.
+ * Opening and closing a table or a side, writing an export and a fork take the lock: while a thread
+ * has it, none of these comes or goes.  That thread may take it again.
  */
 
 /* registry_try_lock: false if another thread has it. */
@@ -10661,11 +10475,6 @@ void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__m
     if (domain->clock->leave != NULL) {
         domain->clock->leave(domain, worker, member, lift);
     }
-}
-
-HAFT_INTERNAL bool haft__domain_may_leave(const haft_domain *domain, const struct haft__member *member)
-{
-    return domain->clock->may_leave == NULL || domain->clock->may_leave(member);
 }
 
 HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog)
@@ -11413,7 +11222,7 @@ struct haft__backlog {
 enum haft__worker_state {
     haft__WORKER_CLOSED,   /* no thread's: any may open or borrow it */
     haft__WORKER_OPEN,     /* between haft_worker_open() and haft_worker_close() */
-    haft__WORKER_BORROWED, /* for one call of a thread without a worker, or of trim and its kin */
+    haft__WORKER_BORROWED, /* for one call: a close, or trim and its kin */
     haft__WORKER_ENDED     /* closed, when the table is cleared: any may borrow it */
 };
 #define haft__STATE_BITS 2
@@ -11447,7 +11256,6 @@ struct haft_worker {
     bool is_to_draw;      /* open, and it has not drawn from the budget */
     bool is_movable;      /* the frame clock lets it go from thread to thread */
     uint64_t swept;       /* tickets done when it last found no due batch anywhere */
-    uint64_t openings;    /* how often it was opened */
     uint64_t shortage;    /* the table's, when last answered */
     uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
     uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
@@ -11470,8 +11278,7 @@ struct haft__slot_list {
 
 /* The lists, and where their slots go. */
 enum haft__list_kind {
-    haft__LIST_FREED,    /* by threads without a worker: a ticket, and then like other freed slots */
-    haft__LIST_ABORTED,  /* given up without a worker: ready, as no reader ever had the id */
+    haft__LIST_FREED,    /* by haft_table_free(): a ticket, and then like other freed slots */
     haft__LIST_UNPINNED, /* past their grace period, and the last pin is gone: on_reclaim, then ready */
     haft__LIST_COUNT
 };
@@ -11535,7 +11342,7 @@ struct haft_table {
     _Alignas(haft__CACHE_LINE) struct haft__depot waiting; /* full batches, with their tickets */
     struct haft__depot ready;                        /* full batches that may be reused at once */
     _Alignas(haft__CACHE_LINE) struct haft__slot_list lists[haft__LIST_COUNT];
-    struct haft__counters counters; /* of threads without a worker: they add atomically */
+    struct haft__counters counters; /* of haft_table_free(), whose callers add atomically */
     struct haft__legacy legacy;
     struct haft__released released;
     haft__atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim) */
@@ -11579,20 +11386,12 @@ static inline bool haft__debug_is_on(void)
 }
 
 /*
- * concurrent/table/allocate.h - the way in: haft_reserve and haft_insert, as called from `caller`.
- * The worker's thread; lock-free, except callbacks.
+ * concurrent/table/allocate.h - the way in: haft_reserve, as called from `caller`.  The worker's
+ * thread; lock-free, except callbacks.
  */
 
 HAFT_INTERNAL
 haft_status haft__worker_reserve(haft_worker *worker, haft_id *id, void **haft__object, const void *caller);
-HAFT_INTERNAL
-haft_status haft__worker_insert(haft_worker *worker, const void *haft__object, haft_id *id, const void *caller);
-
-/*
- * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
- * the answer.  `*turn` counts the tries, from 0 on.  Blocking.
- */
-HAFT_INTERNAL bool haft__worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn);
 
 /*
  * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
@@ -11745,7 +11544,7 @@ static inline bool haft__hand_add_aborted(haft_worker *worker, uint64_t index)
 
 /*
  * concurrent/table/life.h - the steps of a slot's life whose order matters, each in one place:
- * single calls, calls of many, and calls without a worker are made of them.
+ * single calls, and calls of many, are made of them.
  *
  * Edges in this file.
  *   PUBLISH  life_publish (release) -> life_end (acquire)   object before word, also for the
@@ -11994,9 +11793,8 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **haft__object)
  * haft_insert when the filling batch is empty, or the table does not allow the quick way.  Not
  * inlined: its calls would cost haft_insert a stack frame.
  */
-HAFT_INTERNAL
-haft__NOINLINE haft_status haft__worker_insert(haft_worker *worker, const void *haft__object, haft_id *id,
-                                   const void *caller)
+static haft__NOINLINE haft_status haft__insert_by_calls(haft_worker *worker, const void *haft__object, haft_id *id,
+                                            const void *caller)
 {
     void *bytes;
     const haft_status status = haft__worker_reserve(worker, id, &bytes, caller);
@@ -12028,10 +11826,14 @@ haft_status haft_insert(haft_worker *worker, const void *haft__object, haft_id *
     haft__debug_check(worker);
 
     return HAFT_IF_LIKELY(haft__insert(worker, haft__object, id)) ? HAFT_OK
-                                                      : haft__worker_insert(worker, haft__object, id, haft__CALLER);
+                                                      : haft__insert_by_calls(worker, haft__object, id, haft__CALLER);
 }
 
-HAFT_INTERNAL bool haft__worker_await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
+/*
+ * After `*status`: whether to try again, now that the clock has been waited for; else `*status` is
+ * the answer.  `*turn` counts the tries, from 0 on.
+ */
+static bool haft__await_slots(const haft_table *table, haft_status *status, uint64_t *turn)
 {
     haft_domain *domain = table->domain;
 
@@ -12056,7 +11858,7 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **haft__obj
 
     do {
         status = haft__worker_reserve(worker, id, haft__object, haft__CALLER);
-    } while (haft__worker_await_slots(worker->table, &status, &turn));
+    } while (haft__await_slots(worker->table, &status, &turn));
     return status;
 }
 
@@ -12067,13 +11869,13 @@ haft_status haft_insert_wait(haft_worker *worker, const void *haft__object, haft
     uint64_t turn = 0;
 
     do {
-        status = haft__insert(worker, haft__object, id) ? HAFT_OK : haft__worker_insert(worker, haft__object, id, haft__CALLER);
-    } while (haft__worker_await_slots(worker->table, &status, &turn));
+        status = haft__insert(worker, haft__object, id) ? HAFT_OK : haft__insert_by_calls(worker, haft__object, id, haft__CALLER);
+    } while (haft__await_slots(worker->table, &status, &turn));
     return status;
 }
 
 /*
- * concurrent/table/borrow.h - a worker for one call, by a thread that has none.
+ * concurrent/table/borrow.h - a worker for one call of a thread that has none: a close, or trim.
  *
  * Its batch limit is 1, as that of each closed or new worker, so it holds nothing back.  It joins
  * no clock, since its thread resolves nothing through it: no call reads its member.  Any thread,
@@ -12745,15 +12547,11 @@ HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *ta
 /* All freed slots take tickets, in batches, and are handed over. */
 HAFT_INTERNAL void haft__gather_freed(haft_worker *worker);
 
-/* Up to a batch of aborted slots, which are ready; NULL: none. */
-HAFT_INTERNAL struct haft__batch *haft__gather_aborted(haft_worker *worker);
-
 /* Up to a batch of unpinned slots, which are due; NULL: none. */
 HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker);
 
 /*
- * Collect from all lists; aborted slots are ready for any worker then, unpinned ones taken back.
- * This and what follows: outside callbacks.
+ * Collect from all lists; unpinned slots are taken back.  This and what follows: outside callbacks.
  */
 HAFT_INTERNAL void haft__gather_lists(haft_worker *worker);
 
@@ -12807,20 +12605,14 @@ HAFT_INTERNAL uint64_t haft__transit_moves(const haft_table *table);
 /*
  * concurrent/table/lists.h - slots in lists, for calls that have no batch to put them into.
  *
- * The link stands in the index field of a slot's word; the list's last slot has its mark there, so
- * a list of one leaves the word as the free or the abort wrote it.  Any thread may push and pop;
+ * The link stands in the index field of a slot's word; the list's last slot has MARK_FREE there, so
+ * a list of one leaves the word as the free wrote it.  Any thread may push and pop;
  * both are lock-free, and neither allocates.
  */
 
-/* The mark in a slot's index field outside the list, as the free or the abort wrote it. */
-static inline uint64_t haft__list_mark(enum haft__list_kind kind)
-{
-    return kind == haft__LIST_ABORTED ? haft__MARK_END : haft__MARK_FREE;
-}
-
 HAFT_INTERNAL void haft__lists_open(haft_table *table);
 
-/* Slot `index`, whose word is in the state FREE or END and this thread's alone. */
+/* Slot `index`, whose word is in the state FREE and this thread's alone. */
 HAFT_INTERNAL void haft__list_push(haft_table *table, enum haft__list_kind kind, uint64_t index);
 
 /* A look, which may be a moment old. */
@@ -12829,10 +12621,7 @@ HAFT_INTERNAL bool haft__list_is_empty(const haft_table *table, enum haft__list_
 /* Whether any list has a slot. */
 HAFT_INTERNAL bool haft__lists_have_slots(const haft_table *table);
 
-/*
- * Move up to `most` slots into the empty `batch`; their words are FREE again, or END in the list of
- * aborted ones.  How many.
- */
+/* Move up to `most` slots into the empty `batch`; their words are FREE again.  How many. */
 HAFT_INTERNAL
 uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct haft__batch *batch, uint32_t most);
 
@@ -12880,12 +12669,7 @@ HAFT_INTERNAL struct haft__batch *haft__shelf_take_waiting(haft_worker *worker);
 
 /* concurrent/table/gather.c */
 
-/*
- * The slots in the table's lists, as searches and duties collect them.
- *
- * Edges in this file.
- *   OWN   only this worker has the batch
- */
+/* The slots in the table's lists, as searches and duties collect them. */
 
 /* As many as a list can hold: where other threads go on filling one, a look at it has an end. */
 static uint64_t haft__most_slots(const haft_table *table)
@@ -12923,18 +12707,6 @@ HAFT_INTERNAL void haft__gather_freed(haft_worker *worker)
     haft__retire_hand_over(worker); /* while it is in transit */
 }
 
-/* No reader ever had an id of them. */
-HAFT_INTERNAL struct haft__batch *haft__gather_aborted(haft_worker *worker)
-{
-    struct haft__batch *batch = haft__take_list(worker, haft__LIST_ABORTED);
-
-    if (batch != NULL) {
-        haft__count_up(&worker->counters.reclaimed, batch->count);
-        haft__store_relaxed(OWN, &batch->ticket, 0);
-    }
-    return batch;
-}
-
 HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker)
 {
     return haft__take_list(worker, haft__LIST_UNPINNED);
@@ -12946,10 +12718,6 @@ HAFT_INTERNAL void haft__gather_lists(haft_worker *worker)
     struct haft__batch *batch;
 
     haft__gather_freed(worker);
-    batch = haft__gather_aborted(worker);
-    if (batch != NULL) {
-        haft__shelf_ready(worker, batch);
-    }
     /* Each may unpin the next one of a chain. */
     for (int i = 0; i < haft__UNPINNED_MOST && (batch = haft__gather_unpinned(worker)) != NULL; i++) {
         haft__reclaim_batch(worker, batch);
@@ -13126,9 +12894,9 @@ HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uin
  * with indices and a tag instead of pointers.
  *
  * Edges in this file.
- *   LIST    list_push (release) -> list_take (acquire)   the free, or the abort, of a slot before
- *           its ticket or its next life; the words of the slots behind it; list_take (release) ->
- *           list_is_empty (acquire)   the taker's mark of transit (handed.h)
+ *   LIST    list_push (release) -> list_take (acquire)   the free of a slot before its ticket, or
+ *           its last unpin before its next life; the words of the slots behind it; list_take
+ *           (release) -> list_is_empty (acquire)   the taker's mark of transit (handed.h)
  *   OWN     the slot is this thread's: not in the list yet, or not any more
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -13155,7 +12923,7 @@ HAFT_INTERNAL void haft__list_push(haft_table *table, enum haft__list_kind kind,
         const uint64_t next = haft__tagged_number(before);
 
         haft__store_relaxed(OWN, at,
-                      haft__word_with_index(format, word, next == haft__NUMBER_NONE ? haft__list_mark(kind) : next));
+                      haft__word_with_index(format, word, next == haft__NUMBER_NONE ? haft__MARK_FREE : next));
         /* Weakened, the slot's ticket could be taken before the free that it stands for. */
     } while (!haft__cas_release(LIST, head, before, haft__tagged_next(before, index)));
 }
@@ -13214,7 +12982,7 @@ uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct ha
 
         assert(index >= HAFT_FIRST_INDEX && index < slots->limit);
         assert(haft__word_index(&slots->format, word) != index && "a live slot is in no list");
-        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, haft__list_mark(kind)));
+        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, haft__MARK_FREE));
         if (kind == haft__LIST_UNPINNED) {
             haft__store_relaxed(OWN, haft__slots_pins(slots, at), 0);
         }
@@ -13471,6 +13239,7 @@ void *haft_require_failed(const haft_table *table, haft_id id, const void *slots
  *
  * Edges in this file.
  *   OWN     only this worker has the batch, and a slot that it reserved
+ *   COUNT   counters of all callers of haft_table_free(); the slots travel through the list
  */
 
 static void haft__remember(struct haft__backlog *backlog, uint64_t ticket)
@@ -13545,12 +13314,11 @@ static haft__NOINLINE void haft__look_further(haft_worker *worker, uint64_t inde
     }
 }
 
-/* The answer of a free to an id that was not live when it looked; counted. */
-static haft_status haft__refuse(haft_worker *worker, haft_id id)
+/* The answer of a free to an id that was not live when it looked. */
+static haft_status haft__why_not(const haft_table *table, haft_id id)
 {
-    const haft_status status = haft__slots_diagnose(&worker->table->slots, id);
+    const haft_status status = haft__slots_diagnose(&table->slots, id);
 
-    haft__count_up(&worker->counters.refused_frees, 1);
     return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
 }
 
@@ -13562,7 +13330,8 @@ HAFT_INTERNAL haft__NOINLINE haft_status haft__worker_free(haft_worker *worker, 
     uint64_t next;
 
     if (!haft__life_end(slots, id, &next)) {
-        return haft__refuse(worker, id);
+        haft__count_up(&worker->counters.refused_frees, 1);
+        return haft__why_not(worker->table, id);
     }
     if (haft__word_generation(&slots->format, next) == 0) {
         worker->open->has_last_lives = true;
@@ -13581,6 +13350,22 @@ haft_status haft_free(haft_worker *worker, haft_id id)
         return HAFT_OK;
     }
     return haft__worker_free(worker, id, haft__CALLER);
+}
+
+haft_status haft_table_free(haft_table *table, haft_id id)
+{
+    const uint64_t index = id.bits & table->slots.view.mask;
+    uint64_t next;
+
+    if (!haft__life_end(&table->slots, id, &next)) {
+        haft__fetch_add_relaxed(COUNT, &table->counters.refused_frees, 1);
+        return haft__why_not(table, id);
+    }
+    haft__sites_note_death(&table->slots.sites, index, haft__CALLER);
+    haft__fetch_add_relaxed(COUNT, &table->counters.freed, 1);
+    haft__callback_note_free();
+    haft__list_push(table, haft__LIST_FREED, index);
+    return HAFT_OK;
 }
 
 HAFT_INTERNAL haft__NOINLINE void haft__worker_abort(haft_worker *worker, haft_id id, const void *caller)
@@ -14258,7 +14043,7 @@ struct haft__lives {
 static void haft__count_begun(struct haft__lives *lives, const haft_table *table)
 {
     lives->begun = 0;
-    lives->exhausted = haft__load_acquire(TALLY, &table->counters.exhausted);
+    lives->exhausted = 0;
     for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
         lives->exhausted += haft__load_acquire(TALLY, &worker->counters.exhausted);
         lives->begun += haft__load_acquire(TALLY, &worker->counters.reserved);
@@ -14268,8 +14053,7 @@ static void haft__count_begun(struct haft__lives *lives, const haft_table *table
 
 static void haft__count_ended(struct haft__lives *lives, const haft_table *table)
 {
-    lives->ended =
-        haft__load_relaxed(COUNT, &table->counters.aborted) + haft__load_relaxed(COUNT, &table->counters.freed);
+    lives->ended = haft__load_relaxed(COUNT, &table->counters.freed);
     for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
         lives->ended += haft__load_relaxed(COUNT, &worker->counters.aborted);
         lives->ended += haft__load_relaxed(COUNT, &worker->counters.freed);
@@ -14347,7 +14131,7 @@ HAFT_INTERNAL void haft__suppliers_choose(haft_table *table);
  *   1. inside a callback: the slots that its thread has taken back so far
  *   2. the worker's own ready batches, then the depot's
  *   3. the worker's own batches that are due, then the depot's
- *   4. the lists: slots freed, aborted or unpinned without a worker
+ *   4. the lists: slots of haft_table_free(), and unpinned ones
  *   5. a former local table's free slots, then fresh ones
  *   6. the ready batches of other workers, then their due ones
  *
@@ -14504,12 +14288,12 @@ static bool haft__steal_due_out(haft_worker *worker, struct haft__search *search
 
 /* --- the lists --- */
 
-/* Aborted slots.  Freed ones take their ticket, for a later search. */
-static bool haft__use_aborted(haft_worker *worker, struct haft__search *search)
+/* They take their ticket, for a later search. */
+static bool haft__collect_freed(haft_worker *worker, struct haft__search *search)
 {
     (void)search;
     haft__gather_freed(worker);
-    return haft__use(worker, haft__gather_aborted(worker));
+    return false;
 }
 
 static bool haft__use_unpinned(haft_worker *worker, struct haft__search *search)
@@ -14599,7 +14383,7 @@ HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
     }
     *next++ = haft__use_ready;
     *next++ = calls_back ? haft__take_due_out : haft__use_due;
-    *next++ = haft__use_aborted;
+    *next++ = haft__collect_freed;
     if (table->slots.has_pins) {
         *next++ = calls_back ? haft__take_unpinned_out : haft__use_unpinned;
     }
@@ -15203,22 +14987,6 @@ HAFT_INTERNAL haft_table *haft__first_open_table(void)
     return haft__open_tables;
 }
 
-/*
- * concurrent/table/worker.h - a worker between its calls.
- */
-
-/*
- * The duties of a worker between jobs: take back batches that are due, and collect slots in lists.
- * The worker's thread, outside locks; inside a callback nothing happens.
- */
-HAFT_INTERNAL void haft__worker_do_duties(haft_worker *worker);
-
-/* haft_worker_flush() without the duties, also for a worker of a thread that does not use it. */
-HAFT_INTERNAL void haft__worker_flush(haft_worker *worker);
-
-/* The end of haft_worker_close(), after worker_flush(). */
-HAFT_INTERNAL void haft__worker_end(haft_worker *worker);
-
 /* concurrent/table/worker.c */
 
 /*
@@ -15242,14 +15010,14 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
         return HAFT_NO_MEMORY;
     }
     opened->callback = haft__callback_number();
-    opened->openings++;
     opened->shortage_before = haft__load_relaxed(HINT, &table->shortage);
     opened->is_to_draw = true;
     *worker = opened;
     return HAFT_OK;
 }
 
-HAFT_INTERNAL void haft__worker_do_duties(haft_worker *worker)
+/* The duties between jobs: take back what is due and handed over, and collect slots in lists. */
+static void haft__do_duties(haft_worker *worker)
 {
     if (haft__callback_is_running()) {
         return;
@@ -15260,23 +15028,18 @@ HAFT_INTERNAL void haft__worker_do_duties(haft_worker *worker)
     }
 }
 
-HAFT_INTERNAL void haft__worker_flush(haft_worker *worker)
-{
-    if (haft__hand_open_count(worker) != 0 || haft__hand_filling_count(worker) != 0) {
-        haft__retire_hand_on(worker);
-    }
-    haft__retire_hand_over(worker);
-    haft__domain_hurry(worker->table->domain);
-}
-
 /* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
 static void haft__let_go(haft_worker *worker)
 {
     if (haft__hand_open_count(worker) != 0) {
         haft__retire_open(worker); /* before duties: callbacks may free, and find its slots */
     }
-    haft__worker_do_duties(worker);
-    haft__worker_flush(worker);
+    haft__do_duties(worker);
+    if (haft__hand_open_count(worker) != 0 || haft__hand_filling_count(worker) != 0) {
+        haft__retire_hand_on(worker);
+    }
+    haft__retire_hand_over(worker);
+    haft__domain_hurry(worker->table->domain);
 }
 
 haft_status haft_worker_flush(haft_worker *worker)
@@ -15287,15 +15050,6 @@ haft_status haft_worker_flush(haft_worker *worker)
     }
     haft__let_go(worker);
     return HAFT_OK;
-}
-
-HAFT_INTERNAL void haft__worker_end(haft_worker *worker)
-{
-    haft_domain *domain = worker->table->domain;
-
-    haft__budget_return(worker);
-    haft__domain_leave(domain, worker, worker->member, haft__worker_is_own(worker) ? worker->lift : 0);
-    haft__roster_leave(worker);
 }
 
 haft_status haft_worker_close(haft_worker *worker)
@@ -15309,7 +15063,9 @@ haft_status haft_worker_close(haft_worker *worker)
         haft__roster_hand_over(worker);
     }
     haft__let_go(worker);
-    haft__worker_end(worker);
+    haft__budget_return(worker);
+    haft__domain_leave(worker->table->domain, worker, worker->member, worker->lift);
+    haft__roster_leave(worker);
     return HAFT_OK;
 }
 
@@ -15399,7 +15155,7 @@ static void haft__pass_quiescent_point(haft_worker *worker)
     if (backlog > table->backlog_slots || is_short) {
         haft__pay(table, backlog);
     }
-    haft__worker_do_duties(worker);
+    haft__do_duties(worker);
 }
 
 /* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
@@ -15489,7 +15245,7 @@ HAFT_INTERNAL haft_status haft__drain_check_ending(const haft_table *table);
  * Reclaim all slots that wait, each after its grace period or once `latest` is done, until
  * on_reclaim frees and unpins no more.  Blocking; one thread.
  */
-HAFT_INTERNAL void haft__drain_waiting(haft_worker *worker, uint64_t haft__latest);
+HAFT_INTERNAL void haft__drain_waiting(haft_worker *worker, uint64_t latest);
 
 /*
  * Bring a table in which no worker is open to the state in which its slots can be handed over: no
@@ -15500,24 +15256,6 @@ HAFT_INTERNAL haft_status haft__drain_table(haft_table *table);
 
 /* Whether anything is attached, as far as the calling thread sees.  Wait-free. */
 HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table);
-
-/*
- * concurrent/extra/implicit.h - the implicit workers of a table, as its closing sees them.
- */
-
-/* The calling thread's implicit worker for this table; NULL: none.  Wait-free, O(implicit workers
- * of the thread). */
-HAFT_INTERNAL haft_worker *haft__implicit_own(const haft_table *table);
-
-/* How many open workers are not implicit ones that the calling thread may close.  Blocking: a lock,
- * as below. */
-HAFT_INTERNAL uint64_t haft__implicit_others(const haft_table *table);
-
-/* Hand on what these hold to all workers; they stay open.  When no other thread uses them. */
-HAFT_INTERNAL void haft__implicit_flush(const haft_table *table);
-
-/* They close with the table; HAFT_IN_USE: another worker is open, and nothing is done. */
-HAFT_INTERNAL haft_status haft__implicit_close(const haft_table *table);
 
 /* concurrent/extra/close.c */
 
@@ -15619,16 +15357,6 @@ static void haft__end_objects(haft_worker *worker, bool closes, const void *call
 
 /* --- clearing --- */
 
-/* Implicit workers close with the table.  HAFT_IN_USE: another worker is open, or borrowed. */
-static haft_status haft__end_workers(haft_table *table)
-{
-    if (haft__implicit_others(table) == 0) {
-        haft__implicit_flush(table);
-        haft__implicit_close(table);
-    }
-    return haft__roster_end(table) ? HAFT_OK : HAFT_IN_USE;
-}
-
 /* All lives are ended, no free is under way, and no pin keeps an object. */
 static bool haft__is_clear(const haft_table *table)
 {
@@ -15640,7 +15368,7 @@ static bool haft__is_clear(const haft_table *table)
 /* A table without workers never had an object. */
 static haft_status haft__clear_table(haft_table *table, bool closes, const void *caller)
 {
-    if (haft__end_workers(table) != HAFT_OK) {
+    if (!haft__roster_end(table)) {
         return HAFT_IN_USE;
     }
     haft_worker *worker = haft__roster_first(table) != NULL ? haft__worker_borrow(table) : NULL;
@@ -15677,9 +15405,9 @@ static void haft__end_memory(haft_table *table)
 static haft_status haft__close_parents(haft_table *table)
 {
     haft_status status = haft__domain_check_moment(table->domain);
+    const bool haft__is_in_use = haft__table_has_attached(table) || haft__roster_open(table) != 0;
 
-    status = status == HAFT_OK && haft__table_has_attached(table) ? HAFT_IN_USE : status;
-    status = status == HAFT_OK ? haft__implicit_close(table) : status;
+    status = status == HAFT_OK && haft__is_in_use ? HAFT_IN_USE : status;
     if (status == HAFT_OK) {
         haft__end_memory(table);
     }
@@ -15779,13 +15507,12 @@ HAFT_INTERNAL haft_status haft__drain_check_ending(const haft_table *table)
     const haft_status status = haft__drain_check_moment(table);
 
     /* Where both are so, a worker that is open is what to tell of. */
-    return (status == HAFT_OK || status == HAFT_IN_SECTION) && haft__implicit_others(table) != 0
-               ? HAFT_IN_USE
-               : status;
+    return (status == HAFT_OK || status == HAFT_IN_SECTION) && haft__roster_open(table) != 0 ? HAFT_IN_USE
+                                                                                       : status;
 }
 
 /* True if there was anything. */
-static bool haft__reclaim_waiting(haft_worker *worker, uint64_t haft__latest)
+static bool haft__reclaim_waiting(haft_worker *worker, uint64_t latest)
 {
     struct haft__batch *batch;
 
@@ -15794,18 +15521,18 @@ static bool haft__reclaim_waiting(haft_worker *worker, uint64_t haft__latest)
     while ((batch = haft__shelf_take_waiting(worker)) != NULL) {
         const uint64_t ticket = haft__load_relaxed(OWN, &batch->ticket);
 
-        haft__domain_wait_for(worker->table->domain, ticket < haft__latest ? ticket : haft__latest);
+        haft__domain_wait_for(worker->table->domain, ticket < latest ? ticket : latest);
         haft__reclaim_batch(worker, batch);
         found = true;
     }
     return found;
 }
 
-HAFT_INTERNAL void haft__drain_waiting(haft_worker *worker, uint64_t haft__latest)
+HAFT_INTERNAL void haft__drain_waiting(haft_worker *worker, uint64_t latest)
 {
     do {
         haft__retire_open(worker); /* what callbacks have freed by it */
-    } while (haft__reclaim_waiting(worker, haft__latest));
+    } while (haft__reclaim_waiting(worker, latest));
 }
 
 /*
@@ -15830,27 +15557,20 @@ static void haft__run_passes(haft_worker *worker)
 
     do {
         haft__retire_hand_on(worker);
-        haft__implicit_flush(table);
         haft__wait_for_readers(table);
     } while (haft__reclaim_waiting(worker, haft__domain_requested(table->domain)) && table->on_reclaim != NULL);
 }
 
-/* By the thread's implicit worker if it has one: the borrowed one may need memory where all are
- * implicit.  A table without workers never had an object. */
-static haft_status haft__reclaim_table(haft_table *table)
+/* By a closed worker: all are.  A table without workers never had an object. */
+static void haft__reclaim_table(haft_table *table)
 {
-    haft_worker *haft__own = haft__implicit_own(table);
-    haft_worker *borrowed =
-        haft__own == NULL && haft__roster_first(table) != NULL ? haft__worker_borrow(table) : NULL;
+    if (haft__roster_first(table) != NULL) {
+        haft_worker *worker = haft__worker_borrow(table);
 
-    if (haft__own == NULL && borrowed == NULL) {
-        return haft__roster_first(table) != NULL ? HAFT_NO_MEMORY : HAFT_OK;
+        assert(worker != NULL && "one of its workers is closed");
+        haft__run_passes(worker);
+        haft__worker_return(worker);
     }
-    haft__run_passes(haft__own != NULL ? haft__own : borrowed);
-    if (borrowed != NULL) {
-        haft__worker_return(borrowed);
-    }
-    return HAFT_OK;
 }
 
 static bool haft__has_pins(const haft_table *table)
@@ -15871,10 +15591,9 @@ static bool haft__has_pins(const haft_table *table)
 /* Callbacks may have opened workers. */
 static haft_status haft__try_to_drain(haft_table *table)
 {
-    const haft_status status = haft__reclaim_table(table);
-    const bool haft__is_in_use = status == HAFT_OK && (haft__has_pins(table) || haft__table_has_attached(table));
-
-    return status != HAFT_OK ? status : haft__is_in_use ? HAFT_IN_USE : haft__implicit_close(table);
+    haft__reclaim_table(table);
+    return haft__has_pins(table) || haft__table_has_attached(table) || haft__roster_open(table) != 0 ? HAFT_IN_USE
+                                                                                   : HAFT_OK;
 }
 
 HAFT_INTERNAL haft_status haft__drain_table(haft_table *table)
@@ -15949,7 +15668,7 @@ static void haft__add_full(struct haft__text *text, const haft_table *table, con
 /* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
 static void haft__add_in_use(struct haft__text *text, const haft_table *table)
 {
-    const uint64_t workers = haft__implicit_others(table);
+    const uint64_t workers = haft__roster_open(table);
     const bool sides = haft__table_has_attached(table);
 
     haft__text_add(text, "in use: ");
@@ -15960,7 +15679,7 @@ static void haft__add_in_use(struct haft__text *text, const haft_table *table)
         haft__text_add(text, "sides open");
     } else {
         haft__text_add(text, table->slots.has_pins ? "objects pinned, or " : "");
-        haft__text_add(text, "a call without a worker under way");
+        haft__text_add(text, "a call under way");
     }
 }
 
@@ -15987,293 +15706,6 @@ int haft_table_explain(const haft_table *table, haft_status status, char *line, 
 int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size)
 {
     return haft__sites_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
-}
-
-/* concurrent/extra/implicit.c */
-
-/*
- * Implicit workers: a layer over opening and closing, with a key of thread-specific data.
- *
- * Each entry is in two lists: its thread's, and that of all, under the registry's lock.  An entry
- * stands for its worker only while that is open and was not opened again since; so a worker that
- * was closed by hand is not closed again.  A thread that ends closes its workers under the lock,
- * and calls nothing back: another thread that closes the table sees each of them either open, with
- * its entry, or closed, with all that it held handed on.
- */
-
-/* A worker, and the table and the thread that it was opened for. */
-struct haft__opened {
-    uint64_t number; /* the table's */
-    haft_worker *worker;
-    uint64_t openings; /* the worker's */
-    uint64_t thread;   /* thread_number() of the one that opened it */
-};
-
-struct haft__entry {
-    struct haft__opened opened;
-    struct haft__entry *next;     /* of the thread; newest first */
-    struct haft__entry *next_all; /* in the list of all */
-    struct haft__entry **link;    /* the pointer to this one in it; NULL: it has left the list */
-};
-
-static struct haft__os_key haft__entries_key;
-static bool haft__has_key;              /* under the lock */
-static struct haft__entry *haft__all_entries; /* under the lock */
-static haft__THREAD_LOCAL struct haft__entry *haft__own_entries;
-static haft__THREAD_LOCAL struct haft__opened haft__latest;
-
-/* Under the lock. */
-static void haft__unlink_entry(struct haft__entry *entry)
-{
-    if (entry->link != NULL) {
-        *entry->link = entry->next_all;
-        if (entry->next_all != NULL) {
-            entry->next_all->link = entry->link;
-        }
-        entry->link = NULL;
-    }
-}
-
-/* Under the lock. */
-static void haft__link_entry(struct haft__entry *entry)
-{
-    entry->next_all = haft__all_entries;
-    entry->link = &haft__all_entries;
-    if (haft__all_entries != NULL) {
-        haft__all_entries->link = &entry->next_all;
-    }
-    haft__all_entries = entry;
-}
-
-/* Whether the worker, of a table that is open, is still the one that was opened. */
-static bool haft__is_current(const struct haft__opened *opened)
-{
-    return haft__worker_is_open_by(opened->worker, opened->thread) &&
-           opened->worker->openings == opened->openings;
-}
-
-/* The worker closes and hands on all that it holds; nothing is called back.  Under the lock. */
-static void haft__close_worker(const struct haft__entry *entry)
-{
-    if (entry->link != NULL && haft__is_current(&entry->opened)) {
-        haft__worker_flush(entry->opened.worker);
-        haft__worker_end(entry->opened.worker);
-    }
-}
-
-/* Outside the lock: a hook in free() may use a table. */
-static void haft__free_entries(struct haft__entry *entry)
-{
-    while (entry != NULL) {
-        struct haft__entry *next = entry->next;
-
-        free(entry);
-        entry = next;
-    }
-}
-
-/* The thread ends. */
-static void haft__close_own(void *arg)
-{
-    struct haft__entry *ended = haft__own_entries;
-
-    (void)arg;
-    haft__own_entries = NULL;
-    haft__latest = (struct haft__opened){0};
-    haft__registry_lock();
-    for (struct haft__entry *entry = ended; entry != NULL; entry = entry->next) {
-        haft__close_worker(entry);
-        haft__unlink_entry(entry);
-    }
-    haft__registry_unlock();
-    haft__free_entries(ended);
-}
-
-/* The library is unloaded before its threads end, or the process ends: their workers stay open. */
-static __attribute__((destructor)) void haft__forget_key(void)
-{
-    haft__registry_lock();
-    if (haft__has_key) {
-        haft__os_key_close(&haft__entries_key);
-        haft__has_key = false;
-    }
-    haft__registry_unlock();
-}
-
-/* The calling thread's workers close with it.  False: not this time. */
-static bool haft__watch_thread(void)
-{
-    bool done;
-
-    haft__registry_lock();
-    haft__has_key = haft__has_key || haft__os_key_open(&haft__entries_key, haft__close_own);
-    done = haft__has_key && haft__os_key_set(&haft__entries_key, &haft__own_entries);
-    haft__registry_unlock();
-    return done;
-}
-
-/* Entries of tables that have ended, and of workers closed by hand, go. */
-static void haft__tidy(void)
-{
-    struct haft__entry **link = &haft__own_entries;
-    struct haft__entry *gone = NULL;
-
-    haft__registry_lock();
-    while (*link != NULL) {
-        struct haft__entry *entry = *link;
-
-        if (entry->link == NULL || !haft__is_current(&entry->opened)) {
-            haft__unlink_entry(entry);
-            *link = entry->next;
-            entry->next = gone;
-            gone = entry;
-        } else {
-            link = &entry->next;
-        }
-    }
-    haft__registry_unlock();
-    haft__free_entries(gone);
-}
-
-static haft_status haft__open_one(haft_table *table)
-{
-    struct haft__entry *entry = haft__watch_thread() ? malloc(sizeof *entry) : NULL;
-    haft_worker *worker;
-
-    if (entry == NULL) {
-        return HAFT_NO_MEMORY;
-    }
-    haft__tidy();
-    const haft_status status = haft_worker_open(table, &worker);
-
-    if (status != HAFT_OK) {
-        free(entry);
-        return status;
-    }
-    haft__latest = (struct haft__opened){table->number, worker, worker->openings, haft__thread_number()};
-    *entry = (struct haft__entry){haft__latest, haft__own_entries, NULL, NULL};
-    haft__own_entries = entry;
-    haft__registry_lock();
-    haft__link_entry(entry);
-    haft__registry_unlock();
-    return HAFT_OK;
-}
-
-/* Whether it is the table's, and its worker still the thread's. */
-static bool haft__belongs_to(const struct haft__opened *opened, const haft_table *table)
-{
-    return opened->number == table->number && haft__is_current(opened);
-}
-
-/* Makes the table's entry, if the thread has one, the latest. */
-static bool haft__find_own(const haft_table *table)
-{
-    for (const struct haft__entry *entry = haft__own_entries; entry != NULL; entry = entry->next) {
-        if (haft__belongs_to(&entry->opened, table)) {
-            haft__latest = entry->opened;
-            return true;
-        }
-    }
-    return false;
-}
-
-HAFT_INTERNAL haft_worker *haft__implicit_own(const haft_table *table)
-{
-    return haft__belongs_to(&haft__latest, table) || haft__find_own(table) ? haft__latest.worker : NULL;
-}
-
-haft_status haft_worker_current(haft_table *table, haft_worker **worker)
-{
-    haft_worker *haft__own = haft__implicit_own(table);
-
-    if (haft__own == NULL) {
-        const haft_status status = haft__open_one(table);
-
-        if (status != HAFT_OK) {
-            return status;
-        }
-        haft__own = haft__latest.worker;
-    }
-    *worker = haft__own;
-    return HAFT_OK;
-}
-
-/* --- closing --- */
-
-/* Whether it closes with the table, on the calling thread.  Under the lock. */
-static bool haft__closes_with(const struct haft__entry *entry, const haft_table *table)
-{
-    return entry->opened.number == table->number && haft__is_current(&entry->opened) &&
-           !haft__thread_is_gone(entry->opened.thread) &&
-           haft__domain_may_leave(table->domain, entry->opened.worker->member);
-}
-
-/* Under the lock. */
-static uint64_t haft__count_closing(const haft_table *table)
-{
-    uint64_t count = 0;
-
-    for (const struct haft__entry *entry = haft__all_entries; entry != NULL; entry = entry->next_all) {
-        count += haft__closes_with(entry, table);
-    }
-    return count;
-}
-
-/* Of the open workers, those that do not close with the table.  Under the lock. */
-static uint64_t haft__count_others(const haft_table *table)
-{
-    const uint64_t closing = haft__count_closing(table);
-    const uint64_t open = haft__roster_open(table);
-
-    return open > closing ? open - closing : 0; /* one may have been closed in between */
-}
-
-HAFT_INTERNAL uint64_t haft__implicit_others(const haft_table *table)
-{
-    haft__registry_lock();
-    const uint64_t others = haft__count_others(table);
-
-    haft__registry_unlock();
-    return others;
-}
-
-HAFT_INTERNAL void haft__implicit_flush(const haft_table *table)
-{
-    haft__registry_lock();
-    for (const struct haft__entry *entry = haft__all_entries; entry != NULL; entry = entry->next_all) {
-        if (haft__closes_with(entry, table)) {
-            haft__worker_flush(entry->opened.worker);
-        }
-    }
-    haft__registry_unlock();
-}
-
-/* Under the lock. */
-static void haft__close_with(const haft_table *table)
-{
-    struct haft__entry *next;
-
-    for (struct haft__entry *entry = haft__all_entries; entry != NULL; entry = next) {
-        next = entry->next_all;
-        if (entry->opened.number == table->number) {
-            if (haft__closes_with(entry, table)) {
-                haft__worker_end(entry->opened.worker);
-            }
-            haft__unlink_entry(entry);
-        }
-    }
-}
-
-HAFT_INTERNAL haft_status haft__implicit_close(const haft_table *table)
-{
-    haft__registry_lock();
-    const haft_status status = haft__count_others(table) == 0 ? HAFT_OK : HAFT_IN_USE;
-
-    if (status == HAFT_OK) {
-        haft__close_with(table);
-    }
-    haft__registry_unlock();
-    return status;
 }
 
 /* concurrent/extra/many.c */
@@ -17145,128 +16577,6 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
         *released = trim.bytes;
     }
     return status;
-}
-
-/* concurrent/extra/unregistered.c */
-
-/*
- * Calls without a worker.
- *
- * Reserving borrows a worker; the others need none.  A slot that is freed or given up goes to one
- * of the table's lists, from which searches and duties collect it.
- *
- * Edges in this file.
- *   COUNT   counters of all threads without a worker; the slots travel through the lists
- *   TALLY   haft_abort_unregistered (release) -> count_begun (acquire)   as tally()
- */
-
-/* Do the duties with a borrowed worker, which may run on_reclaim, and return it. */
-static void haft__return_after_call(haft_worker *worker)
-{
-    haft__worker_do_duties(worker);
-    haft__worker_return(worker);
-}
-
-static haft_status haft__reserve_without(haft_table *table, haft_id *id, void **haft__object,
-                                   const void *caller)
-{
-    haft_worker *worker = haft__worker_borrow(table);
-
-    if (worker == NULL) {
-        return haft__roster_why_none(table);
-    }
-    const haft_status status = haft__worker_reserve(worker, id, haft__object, caller);
-
-    haft__return_after_call(worker);
-    return status;
-}
-
-static haft_status haft__insert_without(haft_table *table, const void *haft__object, haft_id *id,
-                                  const void *caller)
-{
-    haft_worker *worker = haft__worker_borrow(table);
-
-    if (worker == NULL) {
-        return haft__roster_why_none(table);
-    }
-    const haft_status status = haft__worker_insert(worker, haft__object, id, caller);
-
-    haft__return_after_call(worker);
-    return status;
-}
-
-haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **haft__object)
-{
-    return haft__reserve_without(table, id, haft__object, haft__CALLER);
-}
-
-haft_status haft_insert_unregistered(haft_table *table, const void *haft__object, haft_id *id)
-{
-    return haft__insert_without(table, haft__object, id, haft__CALLER);
-}
-
-haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **haft__object)
-{
-    haft_status status;
-    uint64_t turn = 0;
-
-    do {
-        status = haft__reserve_without(table, id, haft__object, haft__CALLER);
-    } while (haft__worker_await_slots(table, &status, &turn));
-    return status;
-}
-
-haft_status haft_insert_wait_unregistered(haft_table *table, const void *haft__object, haft_id *id)
-{
-    haft_status status;
-    uint64_t turn = 0;
-
-    do {
-        status = haft__insert_without(table, haft__object, id, haft__CALLER);
-    } while (haft__worker_await_slots(table, &status, &turn));
-    return status;
-}
-
-void haft_publish_unregistered(haft_table *table, haft_id id)
-{
-    const struct haft__slots *slots = &table->slots;
-
-    assert(haft__life_is_reserved(slots, id) && "an id is reserved, and published once");
-    haft__fetch_add_relaxed(COUNT, &table->counters.published, 1);
-    haft__life_publish(haft__slots_word(slots, haft__word_index(&slots->format, id.bits)), id);
-}
-
-haft_status haft_table_free(haft_table *table, haft_id id)
-{
-    const uint64_t index = id.bits & table->slots.view.mask;
-    uint64_t next;
-
-    if (!haft__life_end(&table->slots, id, &next)) {
-        const haft_status status = haft__slots_diagnose(&table->slots, id);
-
-        haft__fetch_add_relaxed(COUNT, &table->counters.refused_frees, 1);
-        return status == HAFT_OK ? HAFT_RESERVED : status; /* published since */
-    }
-    haft__sites_note_death(&table->slots.sites, index, haft__CALLER);
-    haft__fetch_add_relaxed(COUNT, &table->counters.freed, 1);
-    haft__callback_note_free();
-    haft__list_push(table, haft__LIST_FREED, index);
-    return HAFT_OK;
-}
-
-void haft_abort_unregistered(haft_table *table, haft_id id)
-{
-    const uint64_t index = haft__word_index(&table->slots.format, id.bits);
-
-    haft__fetch_add_relaxed(COUNT, &table->counters.aborted, 1);
-    haft__sites_note_death(&table->slots.sites, index, haft__CALLER);
-    if (haft__life_give_up(&table->slots, id)) {
-        haft__list_push(table, haft__LIST_ABORTED, index);
-    } else {
-        haft__fetch_add_relaxed(COUNT, &table->counters.reclaimed, 1);
-        /* Weakened, the slot could count as reserved, and as exhausted too. */
-        haft__fetch_add_release(TALLY, &table->counters.exhausted, 1);
-    }
 }
 
 #pragma pop_macro("far")

@@ -58,26 +58,23 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h             193  the id: what names an object instead of a pointer
- *     haft/status.h         367  what haft's functions answer
- *     haft/view.h           710  resolving ids: what every table has in common
- *     haft/domain.h        1431  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1767  the handle table that all threads share, and its workers
- *     haft/counted.h       2259  the handle table for any thread: objects are held by counts
- *     haft/local.h         2604  the handle table of one thread: slots with holes, stable addresses
+ *     haft/id.h             190  the id: what names an object instead of a pointer
+ *     haft/status.h         364  what haft's functions answer
+ *     haft/view.h           707  resolving ids: what every table has in common
+ *     haft/domain.h        1428  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1764  the handle table that all threads share, and its workers
+ *     haft/counted.h       2256  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2601  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2944  visiting the live objects of a shared table
- *     haft/pin.h           3060  holding on to an object beyond a read section
- *     haft/share.h         3112  hand a local table over to all threads, and back
- *     haft/memory.h        3195  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2941  visiting the live objects of a shared table
+ *     haft/pin.h           3057  holding on to an object beyond a read section
+ *     haft/share.h         3109  hand a local table over to all threads, and back
+ *     haft/memory.h        3192  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/threads.h       3373  threads that the program did not start, or that seldom use a
- *                                table: a worker for each thread that asks, and inserting and
- *                                freeing without one
- *     haft/diagnose.h      1046  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4362  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1043  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4246  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          965  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          962  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -1555,7 +1552,7 @@ haft_status haft_domain_close(haft_domain *domain);
 
 /*
  * haft_domain_wait - wait until all that was retired and handed on before may be reused.  What
- * still sits in a worker's open batch, or was freed without a worker, is not covered:
+ * still sits in a worker's open batch, or was freed by haft_table_free(), is not covered:
  * haft_worker_flush() hands it on.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
@@ -1810,16 +1807,16 @@ void haft_thread_online(haft_domain *domain);
 
 /*
  * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
- * its slot back: in calls that reserve or insert, with a worker or without; in
- * haft_worker_quiescent(), _flush() and _close(); in haft_table_reclaim() and haft_trim(); in
- * haft_table_clear(), _close() and haft_unshare().  Objects that live when the table is cleared or
- * closed are freed by that.
+ * its slot back: in calls that reserve or insert; in haft_worker_quiescent(), _flush() and
+ * _close(); in haft_table_reclaim() and haft_trim(); in haft_table_clear(), _close() and
+ * haft_unshare().  Objects that live when the table is cleared or closed are freed by that.
  * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
  * the id that the object had.  `worker` is one of the calling thread's, or a closed one, borrowed
  * for the call.
  *
- * It may reserve, publish, insert, abort, free and unpin: by `worker`, by any worker of its thread,
- * or without one; and resolve and pin where its thread may.  It runs outside locks, and never
+ * It may reserve, publish, insert, abort, free and unpin, by `worker` and by any worker of its
+ * thread; call haft_table_free(); and resolve and pin where its thread may.  It runs outside
+ * locks, and never
  * within another callback of a shared table.  Calls that wait, announce a quiescent point, close,
  * flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain and in release builds
  * too: a job above the callback may hold pointers.  A reservation in a callback finds slots that
@@ -1954,8 +1951,7 @@ haft_status haft_table_clear(haft_table *table);
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK   nothing has changed
  *             HAFT_IN_USE      a worker is open: nothing has changed; or an object is pinned, or a
  *                              side is open (haft/kit/side.h): all other objects have ended
- * Threads   one thread outside read sections, when no other thread uses the table any more, except
- *           that threads may end and with them their implicit workers.
+ * Threads   one thread outside read sections, when no other thread uses the table any more.
  * Ordering  acquire: all earlier uses of the table are visible.
  * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
  *           pointer.
@@ -2039,13 +2035,14 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * calls write nothing that another thread writes, except for the slot itself.
  *
  * A worker belongs to the thread that opened it.  Debug builds assert that the worker of a call is
- * open and the calling thread's; AddressSanitizer reports the use of a closed one.  Where a thread
- * may end anywhere, haft_worker_current() (haft/threads.h) closes its workers with it.
+ * open and the calling thread's; AddressSanitizer reports the use of a closed one.  A thread that
+ * comes for a while opens a worker and closes it again; one that may end anywhere, or sleep, or
+ * that the program does not know uses a haft_counted (haft/counted.h).
  *
  * A worker's duties: reclaim slots that are due, its own first, then those of the depot and of
- * other workers, up to 512 and a batch, where on_reclaim or pins ask for it; collect slots that
- * calls without a worker freed, gave up or unpinned.  haft_worker_quiescent(), _flush() and
- * _close() do them, so on_reclaim may run there.
+ * other workers, up to 512 and a batch, where on_reclaim or pins ask for it; collect slots of
+ * haft_table_free(), and unpinned ones.  haft_worker_quiescent(), _flush() and _close() do them, so
+ * on_reclaim may run there.
  */
 
 /*
@@ -3088,7 +3085,7 @@ void *haft_pin(haft_table *table, haft_id id);
  * haft_unpin - give one pin back.  It runs no callback.  If the object was freed meanwhile and only
  * pins kept its slot from being taken back, the last unpin puts the slot into a list of the table.
  * From there it is taken back, with its on_reclaim, by the next search that finds no ready slot, by
- * a worker's duties (haft/table.h), by an insertion without a worker, by haft_trim() or at closing.
+ * a worker's duties (haft/table.h), by haft_trim() or at closing.
  * Else the slot is taken back as any other.
  *
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many
@@ -3335,10 +3332,10 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * are needed.  With haft_allocator_block() they lie in the block, cleared when they are opened:
  * nothing is mapped, trim releases nothing, and whatever id comes in, only the block is read and
  * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones,
- * and each worker brings those that it needs.  Entries of haft_worker_current(), the report of
- * leaks, the census of debug builds and exports use malloc.
+ * and each worker brings those that it needs.  The report of leaks, the census of debug builds and
+ * exports use malloc.
  *
- * Its functions run on each thread that opens, closes or borrows a worker, so for a haft_table they
+ * Its functions run on each thread that opens or closes a worker or trims, so for a haft_table they
  * must take any threads at once.  They may not use the tables and domains that they serve.
  */
 
@@ -3368,108 +3365,6 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * at once, and the system uses them again later.  Where the system has no huge pages, or is
  * configured not to give any, the option changes nothing.
  */
-
-/*
- * haft/threads.h - threads that the program did not start, or that seldom use a table: a worker for
- * each thread that asks, and inserting and freeing without one.
- *
- * Unless a function says otherwise:
- *
- * Returns   nothing, or what the first line says.
- * Threads   any, registered or not, inside or outside a read section, also in callbacks.
- * Ordering  none.
- * Progress  wait-free.
- * Cost      O(1).
- */
-
-/* --- a worker for each thread that asks, closed when the thread ends --- */
-
-/*
- * For code that is called on threads it did not start and cannot follow: a thread's first call
- * opens a worker on the table, later calls return it.  Code that knows its threads opens workers
- * itself (haft/table.h) and spares the look-up.
- */
-
-/*
- * haft_worker_current - the calling thread's own worker on `table`, opened if need be.
- *
- * It is closed when the thread ends, at any moment and without a callback, or with the table:
- * haft_table_close() and haft_unshare() do not count implicit workers as open.  With the workers
- * clock it is different: there the thread is online from its first call on, and while it lives, a
- * close by another thread counts its implicit worker as open.  The thread may close it before
- * (haft_worker_close); its next call then opens another.
- * If the library is unloaded (dlclose) before the thread ends, the worker stays open.
- *
- * A thread that ends runs destructors in rounds, while any of them leaves something for the next,
- * and PTHREAD_DESTRUCTOR_ITERATIONS of them at most (4 on Linux).  A worker that a destructor asks
- * for in the last round, after the library's own has run, is not closed with the thread: it stays
- * open until the table is closed, and what it holds back stays with it.  With the workers clock it
- * then holds grace periods up and counts as open, until a thread that has joined its own closes it
- * (haft_worker_close).  So a destructor that is to work in the last round has its key made before
- * the first call of this function in the process, or opens and closes a worker.
- *
- * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
- * Threads   any, also in destructors of thread-specific data (see above).  The worker is for the
- *           calling thread alone.
- * Ordering  as haft_worker_open(), the first time.
- * Progress  wait-free; blocking where it opens a worker: a lock, malloc.
- * Cost      two comparisons of thread-local data for the table that the thread asked for last, else
- *           O(its tables); in a shared library a call more to find the data, unless it is built
- *           with -ftls-model=initial-exec.
- */
-haft_status haft_worker_current(haft_table *table, haft_worker **worker);
-
-/* --- inserting and freeing without a worker, straight through the table --- */
-
-/*
- * For threads that seldom use a table or cannot keep a worker: a helper, a plug-in, a destructor at
- * thread exit (not a signal handler, which could interrupt its own thread's call).  Reserving
- * borrows a worker that is closed, or makes one, and does its duties (haft/table.h) before it
- * returns the worker; the other calls need none, and never allocate, fail for want of memory or
- * call back.
- * Such threads may insert and free.  They neither resolve nor touch the object after it is
- * published, unless they are in a read section; with the workers clock that means an open worker.
- */
-
-/*
- * haft_reserve_unregistered, haft_insert_unregistered - as haft_reserve() and haft_insert().
- *
- * Returns   as those; HAFT_NO_MEMORY too if no worker can be made.
- * Ordering  as those.
- * Progress  lock-free, except for malloc where a worker is made.
- * Cost      O(workers ever open at one time), and some six shared operations: several times a
- *           worker's call.
- */
-haft_status haft_reserve_unregistered(haft_table *table, haft_id *id, void **object);
-haft_status haft_insert_unregistered(haft_table *table, const void *object, haft_id *id);
-
-/*
- * haft_reserve_wait_unregistered, haft_insert_wait_unregistered - the same, waiting for grace
- * periods while the answer is HAFT_BUSY.  With the caller clock they drive these themselves, and in
- * a program without workers they may be the only calls that do.
- *
- * Returns   as haft_reserve_wait(); HAFT_NO_MEMORY too if no worker can be made.
- * Threads   any, registered or not, outside read sections.  With qsbr and the workers clock a wait
- *           is a quiescent point of the thread: pointers resolved before are void.
- * Ordering  as haft_reserve() and haft_insert().
- * Progress  blocking: waits for readers.
- * Cost      as haft_reserve_unregistered(), or a grace period or more.
- */
-haft_status haft_reserve_wait_unregistered(haft_table *table, haft_id *id, void **object);
-haft_status haft_insert_wait_unregistered(haft_table *table, const void *object, haft_id *id);
-
-/*
- * haft_publish_unregistered, haft_abort_unregistered - as haft_publish() and haft_abort(), for an
- * id that haft_reserve_unregistered() gave.
- *
- * Threads   the thread that reserved the id, or one that was handed it; also in callbacks.
- * Ordering  as those.
- * Progress  wait-free; abort: lock-free.
- * Cost      a store and an atomic addition; abort: three shared operations.  A slot given up can be
- *           reserved again at once, as no reader ever had the id.
- */
-void haft_publish_unregistered(haft_table *table, haft_id id);
-void haft_abort_unregistered(haft_table *table, haft_id id);
 
 /*
  * haft/detail/typed_slots.h - what typed tables have in common, behind haft/typed.h: a C type, its
@@ -4246,6 +4141,8 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
     HAFT_TYPED_CALL(name##_object *, name##_require, (name##_table table, name##_id id),           \
                     HAFT_CAST(name##_object *,                                                     \
                               haft_require(table.table, name##_view_untyped(table.view), id.id)))  \
+    HAFT_TYPED_CALL(haft_status, name##_table_free, (name##_table table, name##_id id),            \
+                    haft_table_free(table.table, id.id))                                           \
     HAFT_TYPED_CALL(name##_object *, name##_pin, (name##_table table, name##_id id),               \
                     HAFT_CAST(name##_object *, haft_pin(table.table, id.id)))                      \
     HAFT_TYPED_CALL(haft_status, name##_unpin, (name##_table table, name##_id id),                 \
@@ -4329,19 +4226,6 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
         return haft_scan(table.table, range, name##_visit_untyped, &visitor);                      \
     }
 
-#define HAFT_TYPED_UNREGISTERED(name)                                                              \
-    HAFT_TYPED_RESERVE(name, name##_table_reserve, name##_table table,                             \
-                       haft_reserve_unregistered(table.table, &id->id, &found))                    \
-    HAFT_TYPED_DO(name##_table_publish, (name##_table table, name##_id id),                        \
-                  haft_publish_unregistered(table.table, id.id))                                   \
-    HAFT_TYPED_DO(name##_table_abort, (name##_table table, name##_id id),                          \
-                  haft_abort_unregistered(table.table, id.id))                                     \
-    HAFT_TYPED_CALL(haft_status, name##_table_insert,                                              \
-                    (name##_table table, const name##_object *object, name##_id *id),              \
-                    haft_insert_unregistered(table.table, object, &id->id))                        \
-    HAFT_TYPED_CALL(haft_status, name##_table_free, (name##_table table, name##_id id),            \
-                    haft_table_free(table.table, id.id))
-
 #define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
     HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \
                                                  const haft_share_options *options,                \
@@ -4372,9 +4256,8 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  *
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
- * One rule for names: ship_X is haft_X for ships, one call of it, with its contract; and
- * ship_table_insert() and its kin are haft_insert_unregistered() and its kin.  Only the _adopt
- * functions, for tables that were opened untyped, are new.  Objects are `struct ship`, and ids
+ * One rule for names: ship_X is haft_X for ships, one call of it, with its contract.  Only the
+ * _adopt functions, for tables that were opened untyped, are new.  Objects are `struct ship`, and ids
  * ship_id.  ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.
  * Functions with neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options
  * get untyped ids and objects, for ship_id_of() and a cast.
@@ -4473,7 +4356,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  *   name_free; name_insert_many, name_free_many
  *
  *   name_cursor { cursor }: name_cursor_over, name_cursor_next; name_scan
- *   name_table_reserve, _publish, _abort, _insert, _free: without a worker
+ *   name_table_free: without a worker
  *   name_pin, name_unpin, name_pins: after HAFT_TYPED_PINNED
  *
  * Objects are resolved by name_resolve(ships.view, id).
@@ -4495,7 +4378,6 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
     HAFT_TYPED_WORKER(name)                                                                        \
     HAFT_TYPED_MANY(name)                                                                          \
     HAFT_TYPED_SCAN(name)                                                                          \
-    HAFT_TYPED_UNREGISTERED(name)                                                                  \
     struct name##_table
 
 /*

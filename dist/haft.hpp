@@ -1286,9 +1286,8 @@ template <class T> class pin
 /*
  * haft/detail/worker.hpp - haft::worker<T>: a thread's own part of a haft::table<T> (haft/table.h).
  *
- * Each function is one call of the function of its name in haft/table.h, haft/share.h or
- * haft/threads.h, whose contract holds.  Only a constructor of T throws, and then the reservation
- * has been given up.
+ * Each function is one call of the function of its name in haft/table.h or haft/share.h, whose
+ * contract holds.  Only a constructor of T throws, and then the reservation has been given up.
  */
 
 namespace haft
@@ -1311,10 +1310,7 @@ template <class T, pins P> view<T, P> view_in_place(const haft_worker *worker) n
 
 } // namespace detail
 
-/*
- * worker_ref - a worker that this object does not close: one of haft::table::current_worker()
- * closes with its thread.  A value; for the worker's thread alone.
- */
+/* worker_ref - a worker that this object does not close.  A value; for its thread alone. */
 template <class T, pins P = pins::no> class worker_ref
 {
   public:
@@ -1368,8 +1364,8 @@ template <class T, pins P = pins::no> class worker_ref
  * haft::table::open_worker().  Moved-from and closed ones are empty.
  *
  * haft_worker_close() refuses in callbacks, and ~T() of an object in a table runs in one.  There
- * use current_worker(), or the calls without a worker: a worker that ends there stays open:
- * a line on stderr says so, and debug builds assert.
+ * use haft::table::free(): a worker that ends there stays open; a line on stderr says so, and debug
+ * builds assert.
  */
 template <class T, pins P = pins::no> class worker : public worker_ref<T, P>
 {
@@ -1475,7 +1471,7 @@ class table : public detail::slot_owner<T, P, haft_table, detail::telling_closer
 
     haft_status reclaim() const noexcept { return haft_table_reclaim(handle_.get()); }
 
-    /* A worker for the calling thread; and the one it has anyway, from haft_worker_current(). */
+    /* A worker for the calling thread. */
     result<worker_type> open_worker() const noexcept
     {
         haft_worker *opened;
@@ -1483,21 +1479,7 @@ class table : public detail::slot_owner<T, P, haft_table, detail::telling_closer
 
         return status == HAFT_OK ? result<worker_type>(worker_type(opened)) : status;
     }
-    result<worker_ref_type> current_worker() const noexcept
-    {
-        haft_worker *current;
-        const haft_status status = haft_worker_current(handle_.get(), &current);
-
-        return status == HAFT_OK ? result<worker_ref_type>(worker_ref_type(current)) : status;
-    }
-
-    /* Without a worker: haft/threads.h. */
-    template <class... Args> result<id_type> emplace(Args &&...args) const
-    {
-        return detail::emplace<T>(haft_reserve_unregistered, haft_abort_unregistered,
-                                  haft_publish_unregistered, handle_.get(),
-                                  std::forward<Args>(args)...);
-    }
+    /* Without a worker. */
     haft_status free(id_type id) const noexcept
     {
         return haft_table_free(handle_.get(), id.untyped());
