@@ -18,7 +18,7 @@ void budget_draw(haft_worker *worker);
 /* The worker gives back all that it drew. */
 void budget_return(haft_worker *worker);
 
-/* Set the worker's batch limit, which it keeps: it draws no share of its own. */
+/* Set the worker's batch limit, which it keeps: it draws no other share. */
 void worker_set_batch_limit(haft_worker *worker, uint32_t limit);
 
 #endif /* HAFT_CONCURRENT_BUDGET_H */

@@ -171,7 +171,7 @@ static void test_reclaim(enum circumstance circumstance)
         CHECK_OK(haft_insert(shared.worker, &i, &id));
         CHECK_OK(haft_free(shared.worker, id));
     }
-    CHECK(reclaimed.calls == 0);
+    CHECK(reclaimed.calls < 500); /* the thread clock may be quick: insertions reclaim, too */
     shared_grace(&shared);
     for (int i = 0; i < 10; i++) {
         CHECK_OK(haft_worker_quiescent(shared.worker));
