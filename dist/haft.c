@@ -11944,7 +11944,7 @@ HAFT_INTERNAL void haft__budget_draw(haft_worker *worker);
 /* The worker gives back all that it drew. */
 HAFT_INTERNAL void haft__budget_return(haft_worker *worker);
 
-/* Set the worker's batch limit, which it keeps: it draws no share of its own. */
+/* Set the worker's batch limit, which it keeps: it draws no other share. */
 HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t limit);
 
 /* concurrent/table/budget.c */
