@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 /* --- an allocator that checks sizes and counts blocks, which are dirty before and after --- */
@@ -77,17 +78,27 @@ static void *heap_resize(void *context, void *block, size_t size, size_t new_siz
 
 static const haft_allocator heap = {.alloc = heap_alloc, .resize = heap_resize, .free = heap_free};
 
-/* --- a block, which is as earlier plays have left it --- */
+/*
+ * --- a block, which is as earlier plays have left it ---
+ *
+ * Room for each table that a play opens, one behind the other: while the domain is open, a closed
+ * table's memory may not come back.  Plans with a block have no large objects.
+ */
 
-#define BLOCK_BYTES ((size_t)64 << 20)
+#define BLOCK_BYTES ((size_t)1 << 30)
 
 static haft_allocator block_of_play;
 
 static void begin_block(void)
 {
-    static char memory[BLOCK_BYTES];
+    static void *memory;
 
-    block_of_play = haft_allocator_block(memory, sizeof memory);
+    if (memory == NULL) {
+        memory = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        require_that(memory != MAP_FAILED, "mmap");
+    }
+    block_of_play = haft_allocator_block(memory, BLOCK_BYTES);
 }
 
 static void end_block(void)

@@ -99,6 +99,9 @@ static void draw_counted(struct chance *chance, struct plan_options *options, bo
     options->counted_plain = !at_once && one_in(chance, 4); /* at once, none knows of an end */
 }
 
+/* Bytes of an object in a block, where each table that is opened again may take new memory. */
+#define MOST_IN_BLOCK 200
+
 static void draw_options(struct chance *chance, struct plan_options *options, bool at_once)
 {
     static const uint32_t sizes[] = {16, 16, 24, 64, 200, 4096};
@@ -122,6 +125,9 @@ static void draw_options(struct chance *chance, struct plan_options *options, bo
     options->waiting_slots = one_in(chance, 4) ? between(chance, 1, 24) : 0;
     options->never_wait = one_in(chance, 4);
     options->heap = one_in(chance, 2) ? between(chance, 1, 2) : 0;
+    if (options->heap == 2 && options->object_size > MOST_IN_BLOCK) {
+        options->object_size = MOST_IN_BLOCK;
+    }
     options->stall = one_in(chance, 3);
 }
 

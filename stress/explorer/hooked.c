@@ -164,6 +164,11 @@ static void modify(atomic_u64 *word, uint64_t before, uint64_t value, memory_ord
     note_release(token);
 }
 
+static bool has_tag(haft_edge edge)
+{
+    return edge == HAFT_EDGE_DEPOT || edge == HAFT_EDGE_POOL || edge == HAFT_EDGE_LIST;
+}
+
 bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
               memory_order wanted)
 {
@@ -178,7 +183,7 @@ bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desi
         schedule_point();
         expected = newest(word);
     }
-    if (broken == BROKEN_TAG && (edge == HAFT_EDGE_DEPOT || edge == HAFT_EDGE_POOL) &&
+    if (broken == BROKEN_TAG && has_tag(edge) &&
         tagged_number(newest(word)) == tagged_number(expected)) {
         expected = newest(word);
     }

@@ -17,7 +17,7 @@ void hooked_number_thread(void);
 /* What can be broken on purpose, for some case to find out. */
 enum broken {
     BROKEN_NOTHING,
-    BROKEN_TAG,    /* depot and pool exchange numbers without tags */
+    BROKEN_TAG,    /* depot, pool and lists exchange numbers without tags */
     BROKEN_GRACE,  /* grace periods end at once */
     BROKEN_TICKET, /* a batch's ticket is taken before its last free */
     BROKEN_CLAIM,  /* free looks and stores, in two steps */
