@@ -81,7 +81,10 @@ typedef struct haft_foreign_clock {
      */
     bool (*inside)(void *ctx);
 
-    /* Whether the calling thread may begin a section; debug builds assert it.  NULL: not asked. */
+    /*
+     * Whether the calling thread may begin a section, or come online; debug builds assert it.
+     * NULL: not asked, and haft_worker_open() brings no thread online.
+     */
     bool (*is_registered)(void *ctx);
 
     void *reserved[4]; /* NULL: for later callbacks */
