@@ -61,18 +61,18 @@
  *     haft/id.h             190  the id: what names an object instead of a pointer
  *     haft/status.h         364  what haft's functions answer
  *     haft/view.h           707  resolving ids: what every table has in common
- *     haft/domain.h        1428  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1764  the handle table that all threads share, and its workers
- *     haft/counted.h       2256  the handle table for any thread: objects are held by counts
- *     haft/local.h         2601  the handle table of one thread: slots with holes, stable addresses
+ *     haft/domain.h        1431  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1767  the handle table that all threads share, and its workers
+ *     haft/counted.h       2259  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2604  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2941  visiting the live objects of a shared table
- *     haft/pin.h           3057  holding on to an object beyond a read section
- *     haft/share.h         3109  hand a local table over to all threads, and back
- *     haft/memory.h        3192  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2944  visiting the live objects of a shared table
+ *     haft/pin.h           3060  holding on to an object beyond a read section
+ *     haft/share.h         3112  hand a local table over to all threads, and back
+ *     haft/memory.h        3195  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/diagnose.h      1043  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4246  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1046  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4249  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          962  a grace period that the program brings: a foreign clock
  *
@@ -1033,7 +1033,10 @@ typedef struct haft_foreign_clock {
      */
     bool (*inside)(void *ctx);
 
-    /* Whether the calling thread may begin a section; debug builds assert it.  NULL: not asked. */
+    /*
+     * Whether the calling thread may begin a section, or come online; debug builds assert it.
+     * NULL: not asked, and haft_worker_open() brings no thread online.
+     */
     bool (*is_registered)(void *ctx);
 
     void *reserved[4]; /* NULL: for later callbacks */

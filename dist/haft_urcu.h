@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <urcu/flavor.h>
+#include <urcu/static/urcu-qsbr.h>
 
 /*
  * haft/urcu.h - liburcu's flavours as foreign clocks; of haft's files the only one that knows
@@ -25,8 +26,9 @@
  *   memb, mb, bp   sections from begin to end; with bp threads need not register
  *   qsbr           a thread is online from haft_thread_register() on
  *
- * In debug builds of the program the layout of liburcu's records of readers is compiled in, so that
- * debug builds of haft can assert that a thread is registered; nothing of liburcu is inlined.
+ * The layout of liburcu's records of readers is compiled in, so that haft can ask whether a thread
+ * is registered: qsbr's in all builds of the program, memb's and mb's in debug builds, for asserts.
+ * Nothing of liburcu is inlined.
  *
  * Unless a function says otherwise:
  *
@@ -40,7 +42,6 @@
 #ifndef NDEBUG
 #include <urcu/static/urcu-mb.h>
 #include <urcu/static/urcu-memb.h>
-#include <urcu/static/urcu-qsbr.h>
 #endif
 
 #ifdef __cplusplus
@@ -115,6 +116,12 @@ HAFT_ONLY_INLINE bool haft_urcu_inside(void *ctx)
     return haft_urcu_flavour(ctx)->read_ongoing() != 0;
 }
 
+HAFT_ONLY_INLINE bool haft_urcu_qsbr_is_registered(void *ctx)
+{
+    (void)ctx;
+    return URCU_TLS(urcu_qsbr_reader).registered;
+}
+
 #ifdef NDEBUG
 #define HAFT_URCU_REGISTERED(name) NULL
 #else
@@ -130,12 +137,6 @@ HAFT_ONLY_INLINE bool haft_urcu_mb_is_registered(void *ctx)
 {
     (void)ctx;
     return URCU_TLS(urcu_mb_reader).registered;
-}
-
-HAFT_ONLY_INLINE bool haft_urcu_qsbr_is_registered(void *ctx)
-{
-    (void)ctx;
-    return URCU_TLS(urcu_qsbr_reader).registered;
 }
 #endif
 
@@ -183,7 +184,7 @@ HAFT_ONLY_INLINE const haft_foreign_clock *haft_urcu_qsbr(void)
         haft_urcu_offline,
         haft_urcu_quiescent,
         haft_urcu_inside,
-        HAFT_URCU_REGISTERED(qsbr),
+        haft_urcu_qsbr_is_registered,
         {NULL, NULL, NULL, NULL},
     };
 
