@@ -20,6 +20,7 @@ static void look_forked(struct thread *thread)
     check_registers();
     require_that(waited == HAFT_OK || waited == HAFT_FORKED || waited == HAFT_IN_SECTION,
                  "a wait in the child of a fork");
+    play.has_unknown_ids = true;
     for (int n = 0; thread->worker != NULL && n < 100; n++) {
         if (haft_insert(thread->worker, NULL, &id) != HAFT_OK) {
             break;
