@@ -13,14 +13,15 @@
 /* The live objects are there, new ones have slots of their own, and nothing waits. */
 static void look_forked(struct thread *thread)
 {
-    const haft_status waited = haft_domain_wait(play.domain);
     haft_id id;
+
+    play.is_child = true;
+    const haft_status waited = haft_domain_wait(play.domain);
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     check_registers();
     require_that(waited == HAFT_OK || waited == HAFT_FORKED || waited == HAFT_IN_SECTION,
                  "a wait in the child of a fork");
-    play.has_unknown_ids = true;
     for (int n = 0; thread->worker != NULL && n < 100; n++) {
         if (haft_insert(thread->worker, NULL, &id) != HAFT_OK) {
             break;

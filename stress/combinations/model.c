@@ -265,7 +265,7 @@ bool may_live_again(haft_id id)
 {
     const uint32_t index = haft_id_index(play.layout, id);
 
-    if (play.at_once || play.has_unknown_ids || play.set.commands != NULL || in_callback(current)) {
+    if (play.at_once || play.is_child || play.set.commands != NULL || in_callback(current)) {
         return count_in(&play.ids_repeat) != 0;
     }
     return count_in(&play.owned[index]) != 0 && word_in(&play.issued[index]) == id.bits;

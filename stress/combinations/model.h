@@ -251,7 +251,7 @@ struct play {
     haft_worker *crowd[MOST_CROWD]; /* open workers that no call goes through */
     bool memory_is_refused;         /* by the system and the allocator */
     bool has_forked;                /* it has had a child */
-    bool has_unknown_ids;           /* it is such a child, and inserts without registers */
+    bool is_child;                  /* of a fork: it inserts without registers */
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
     struct set set;
     struct seat seats[MOST_THREADS];
