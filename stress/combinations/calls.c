@@ -92,12 +92,16 @@ void call_step(struct thread *thread, haft_worker *worker, const struct step *st
     check_held(thread->seat);
 }
 
+static bool may_keep_open(uint32_t call)
+{
+    return call == CALL_RESERVE || call == CALL_PUBLISH || call == CALL_PIN;
+}
+
 /* While a table closes, callbacks end: else they could make work for one another for ever.  What
- * they reserve or pin would keep it open. */
+ * they reserve, publish or pin would keep it open. */
 static bool may_call(uint32_t call)
 {
-    return !play.is_closing ||
-           (call != CALL_RESERVE && call != CALL_PIN && play.closing_steps++ < MOST_CLOSING_STEPS);
+    return !play.is_closing || (!may_keep_open(call) && play.closing_steps++ < MOST_CLOSING_STEPS);
 }
 
 /* What a callback may no longer do in a table that is cleared. */
