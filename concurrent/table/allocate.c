@@ -134,9 +134,9 @@ static bool await_slots(const haft_table *table, haft_status *status, uint64_t *
     if (*status != HAFT_BUSY) {
         return false;
     }
-    *status = domain_check_process(domain);
-    if (*status == HAFT_OK) {
-        *status = haft_domain_wait(domain);
+    *status = haft_domain_wait(domain);
+    if (*status == HAFT_OK) { /* also in the child of a fork, if nothing waits there */
+        *status = domain_check_process(domain);
     }
     if (*status == HAFT_OK) {
         pause_in_turn((*turn)++); /* if nothing waits, slots are on their way between workers */

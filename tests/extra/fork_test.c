@@ -520,6 +520,30 @@ struct forks_inside {
     int calls;
 };
 
+static haft_status fill(haft_worker *worker)
+{
+    haft_status status;
+    haft_id id;
+
+    do {
+        status = haft_insert(worker, NULL, &id);
+    } while (status == HAFT_OK);
+    return status;
+}
+
+static void refuse_inside(const struct forks_inside *forks, haft_worker *worker)
+{
+    haft_id id;
+
+    require(haft_worker_quiescent(worker) == HAFT_IN_CALLBACK);
+    require(haft_domain_wait(forks->shared.domain) == HAFT_IN_CALLBACK);
+    require(haft_table_close(forks->shared.table) == HAFT_IN_CALLBACK);
+    require(haft_domain_close(forks->shared.domain) == HAFT_IN_CALLBACK);
+    require(fill(worker) == HAFT_BUSY);
+    require(haft_insert_wait(worker, NULL, &id) == HAFT_IN_CALLBACK);
+    require(haft_reserve_wait(worker, &id, NULL) == HAFT_IN_CALLBACK);
+}
+
 static void fork_inside(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     struct forks_inside *forks = arg;
@@ -532,20 +556,22 @@ static void fork_inside(void *object, haft_id id, haft_worker *worker, void *arg
     forks->child = fork();
     if (forks->child == 0) {
         alarm(SUITE_SECONDS);
-        require(worker == NULL || haft_worker_quiescent(worker) == HAFT_IN_CALLBACK);
-        require(haft_domain_wait(forks->shared.domain) == HAFT_IN_CALLBACK);
-        require(haft_table_close(forks->shared.table) == HAFT_IN_CALLBACK);
-        require(haft_domain_close(forks->shared.domain) == HAFT_IN_CALLBACK);
+        refuse_inside(forks, worker);
     }
 }
 
-#define FREED 5
+#define FREED 20 /* of 31 slots or fewer: while they wait, the others are too few */
 
 TEST_ON_EACH_ROW(fork_, a_callback_that_forks_ends_in_the_child_and_in_the_parent)
 {
     static struct forks_inside forks;
     const haft_table_options options = {
-        .capacity = 100, .object_size = 8, .on_reclaim = fork_inside, .reclaim_arg = &forks};
+        .layout = {.index_bits = 5, .generation_bits = 32},
+        .capacity = FREED,
+        .object_size = 8,
+        .on_reclaim = fork_inside,
+        .reclaim_arg = &forks,
+    };
     int status = -1;
 
     forks.calls = 0;
