@@ -259,13 +259,13 @@ static bool may_follow_at_once(haft_id id, haft_id last)
            haft_id_generation(play.layout, id) > haft_id_generation(play.layout, last);
 }
 
-/* Ids that no register knows yet may repeat too: a command set's, a forked child's, and those that
- * the call around a callback has in hand. */
+/* Ids that no register knows yet may repeat too: a command set's, and those that the call around a
+ * callback has in hand. */
 bool may_live_again(haft_id id)
 {
     const uint32_t index = haft_id_index(play.layout, id);
 
-    if (play.at_once || play.is_child || play.set.commands != NULL || in_callback(current)) {
+    if (play.at_once || play.set.commands != NULL || in_callback(current)) {
         return count_in(&play.ids_repeat) != 0;
     }
     return count_in(&play.owned[index]) != 0 && word_in(&play.issued[index]) == id.bits;

@@ -71,6 +71,7 @@ struct held {
 struct job {
     haft_job_state state;
     bool is_park;
+    bool is_lifted; /* a park that a worker has brought online */
     uint32_t level; /* before */
     uint32_t depth;
 };
@@ -81,7 +82,6 @@ struct lift {
     uint32_t number;
     uint32_t workers; /* open, that were opened in it */
     uint32_t jobs;    /* as known_jobs(), when it began */
-    uint32_t inner;   /* the same, in a job or park inside it that a worker has brought online */
     bool lasts;
     bool was_parked;
 };
@@ -176,6 +176,7 @@ struct recording {
 /* The table's command set; for the thread that has taken it. */
 struct set {
     _Atomic(uint32_t) state; /* whose it is, and whether the thread has taken it; 0: none */
+    uint32_t before;         /* what it will be again, for the thread that has taken it */
     haft_commands *commands;
     uint32_t lift; /* that its worker was opened in */
     struct recording recordings[MOST_RECORDERS];
@@ -251,7 +252,7 @@ struct play {
     haft_worker *crowd[MOST_CROWD]; /* open workers that no call goes through */
     bool memory_is_refused;         /* by the system and the allocator */
     bool has_forked;                /* it has had a child */
-    bool is_child;                  /* of a fork: it inserts without registers */
+    bool is_child;                  /* or is it */
     _Atomic(uint32_t) reclaim_step; /* the next of the plan's */
     struct set set;
     struct seat seats[MOST_THREADS];
