@@ -101,7 +101,7 @@ void step_refused(struct thread *thread, haft_worker *worker, const struct step 
     expect(ask(thread, worker, step->call), HAFT_IN_CALLBACK, "a call in a callback");
     end_call(outer);
     if (has_taken) {
-        give_set_back(thread);
+        give_set_back();
     }
     const haft_table_stats after = table_state();
 

@@ -2,7 +2,8 @@
  * The table's command set: one thread opens it, any threads record, it applies.
  *
  * A thread takes the set, or a recorder, for each call: the program's synchronisation that
- * haft/kit/commands.h asks for.  With the frame clock the set is of the thread that took it last.
+ * haft/kit/commands.h asks for.  With the frame clock the set is of the thread that opened, or
+ * applied, by it last.
  *
  * The call that is recorded last comes between all other calls and the destructions: there the
  * model does what the library is about to do, and says what haft_commands_apply() must answer.
@@ -55,7 +56,17 @@ bool take_set(const struct thread *thread)
 {
     const uint32_t state = atomic_load(&set->state);
 
-    return may_take_set(thread, state) && turn(&set->state, state, set_of(thread, TAKEN));
+    if (!may_take_set(thread, state) || !turn(&set->state, state, set_of(thread, TAKEN))) {
+        return false;
+    }
+    set->before = state;
+    return true;
+}
+
+/* By haft_recorder_open() or haft_commands_apply(): the set's worker is the thread's. */
+static void note_handed_on(const struct thread *thread)
+{
+    set->before = set_of(thread, READY);
 }
 
 bool applies_set(const struct thread *thread)
@@ -63,9 +74,9 @@ bool applies_set(const struct thread *thread)
     return atomic_load(&set->applying) != 0 && atomic_load(&set->state) == set_of(thread, TAKEN);
 }
 
-void give_set_back(const struct thread *thread)
+void give_set_back(void)
 {
-    atomic_store(&set->state, set_of(thread, READY));
+    atomic_store(&set->state, set->before);
 }
 
 /* One that is open, from that place on; NULL: none. */
@@ -104,7 +115,7 @@ static bool take_whole(const struct thread *thread)
 
         if (atomic_load(&recording->state) != FREE && !turn(&recording->state, READY, TAKEN)) {
             give_all_back(i);
-            give_set_back(thread);
+            give_set_back();
             return false;
         }
     }
@@ -150,8 +161,9 @@ void step_commands_open(struct thread *thread, haft_worker *worker, const struct
 
     end_call(outer);
     if (is_done(status, "haft_commands_open")) {
+        note_handed_on(thread);
         set->lift = note_worker_opened(thread->seat);
-        give_set_back(thread);
+        give_set_back();
     } else {
         set->commands = NULL;
         atomic_store(&set->state, 0);
@@ -226,12 +238,13 @@ void step_recorder_open(struct thread *thread, haft_worker *worker, const struct
         const haft_status status = open_recorder(step->at, creations, &recording->recorder);
 
         end_call(outer);
+        note_handed_on(thread);
         require_that(has_key == (status == HAFT_SAME_KEY), "the key of a recorder");
         if (status == HAFT_OK) {
             begin_recording(recording, step->at, creations);
         }
     }
-    give_set_back(thread);
+    give_set_back();
 }
 
 /* --- recording --- */
@@ -581,11 +594,22 @@ static haft_status apply_now(void)
     return haft_commands_apply(set->commands, NULL);
 }
 
-/* Whether the last call is recorded: there may be no memory for it. */
-static bool record_last(void)
+/* Whether there is the recorder of the last call. */
+static bool open_last(const struct thread *thread)
 {
-    if (set->last == NULL && !is_done(haft_recorder_open(set->commands, UINT64_MAX, 0, &set->last),
-                                      "haft_recorder_open")) {
+    if (set->last != NULL) {
+        return true;
+    }
+    const haft_status status = haft_recorder_open(set->commands, UINT64_MAX, 0, &set->last);
+
+    note_handed_on(thread);
+    return is_done(status, "haft_recorder_open");
+}
+
+/* Whether the last call is recorded: there may be no memory for it. */
+static bool record_last(const struct thread *thread)
+{
+    if (!open_last(thread)) {
         return false;
     }
     set->is_last_recorded =
@@ -606,6 +630,7 @@ static void apply(struct thread *thread)
     count(&set->applying, 1);
     expect(haft_commands_apply(set->commands, &answer), HAFT_OK, "haft_commands_apply");
     count(&set->applying, -1);
+    note_handed_on(thread);
     end_call(outer);
     check_applied(&answer);
     note_destroyed(answer.destroyed);
@@ -627,11 +652,11 @@ void step_apply(struct thread *thread, haft_worker *worker, const struct step *s
 
         refuse_in_section(apply_now, HAFT_IN_SECTION);
         end_call(outer);
-    } else if (record_last()) {
+    } else if (record_last(thread)) {
         apply(thread);
     }
     give_all_back(MOST_RECORDERS);
-    give_set_back(thread);
+    give_set_back();
 }
 
 /* The recorded commands are forgotten. */

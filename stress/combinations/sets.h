@@ -16,6 +16,6 @@ void settle_doomed(void);
 /* For the thread alone, if it may use it; then the set is the thread's. */
 bool take_set(const struct thread *thread);
 bool applies_set(const struct thread *thread);
-void give_set_back(const struct thread *thread);
+void give_set_back(void);
 
 #endif /* HAFT_COMBINATIONS_SETS_H */
