@@ -38,9 +38,6 @@ void review_lift(struct seat *seat)
 {
     struct lift *lift = &seat->lift;
 
-    if (known_jobs(seat) < lift->inner) {
-        lift->inner = 0;
-    }
     if (lift->lasts && known_jobs(seat) < lift->jobs) {
         lift->lasts = false;
     }
@@ -50,19 +47,23 @@ void review_lift(struct seat *seat)
     }
 }
 
-/* Of the jobs and parks that the library remembers, the last. */
-bool seat_is_parked(const struct seat *seat)
+struct job *last_known_job(struct seat *seat)
 {
     uint32_t i = seat->job_count;
 
-    if (seat->lift.lasts &&
-        (known_jobs(seat) == seat->lift.jobs || known_jobs(seat) == seat->lift.inner)) {
-        return false;
-    }
     while (i != 0 && is_unknown(seat->jobs[i - 1].state)) {
         i--;
     }
-    return i != 0 && seat->jobs[i - 1].is_park;
+    return i != 0 ? &seat->jobs[i - 1] : NULL;
+}
+
+bool seat_is_parked(struct seat *seat)
+{
+    const struct lift *lift = &seat->lift;
+    const struct job *job = last_known_job(seat);
+
+    return job != NULL && job->is_park &&
+           !(lift->lasts && (known_jobs(seat) == lift->jobs || job->is_lifted));
 }
 
 /* Whether the pointers that the seat has become void at this level; frames end with a tick. */
@@ -75,7 +76,8 @@ static void push(struct seat *seat, haft_job_state state, bool is_park)
 {
     const uint32_t level = seat_is_parked(seat) ? (uint32_t)PARKED : seat->level;
 
-    seat->jobs[seat->job_count++] = (struct job){state, is_park, seat->level, seat->depth};
+    seat->jobs[seat->job_count++] = (struct job){
+        .state = state, .is_park = is_park, .level = seat->level, .depth = seat->depth};
     if (!is_unknown(state)) {
         require_that(is_clock(PLAN_FRAME) || state.level == level, "the level of a job");
         seat->level = is_park ? 0 : seat->level + 1;

@@ -29,9 +29,9 @@ uint32_t note_worker_opened(struct seat *seat)
         const bool was_parked = seat_is_parked(seat);
 
         if (!is_inside) {
-            *lift = (struct lift){lift->number + 1, 0, known_jobs(seat), 0, true, was_parked};
+            *lift = (struct lift){lift->number + 1, 0, known_jobs(seat), true, was_parked};
         } else {
-            lift->inner = known_jobs(seat);
+            last_known_job(seat)->is_lifted = true;
         }
         seat->level = 1;
     }
