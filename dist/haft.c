@@ -11840,9 +11840,9 @@ static bool haft__await_slots(const haft_table *table, haft_status *status, uint
     if (*status != HAFT_BUSY) {
         return false;
     }
-    *status = haft__domain_check_process(domain);
-    if (*status == HAFT_OK) {
-        *status = haft_domain_wait(domain);
+    *status = haft_domain_wait(domain);
+    if (*status == HAFT_OK) { /* also in the child of a fork, if nothing waits there */
+        *status = haft__domain_check_process(domain);
     }
     if (*status == HAFT_OK) {
         haft__pause_in_turn((*turn)++); /* if nothing waits, slots are on their way between workers */
