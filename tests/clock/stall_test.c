@@ -165,16 +165,18 @@ TEST_ON_EACH_CLOCK(stall, full_table_where_nothing_waits_has_none)
 
 /* --- not within another callback --- */
 
-/* Of the stalls told so far: none while it runs. */
+/* Of the stalls told so far: none while it runs for the first time. */
 static void fill_up(void *object, haft_id id, haft_worker *worker, void *arg)
 {
+    static bool has_run;
     const struct calls *calls = arg;
 
     (void)object;
-    while (worker != NULL && haft_insert(worker, NULL, &id) == HAFT_OK) {
+    while (haft_insert(worker, NULL, &id) == HAFT_OK) {
         /* the table has slots */
     }
-    must(worker == NULL || calls->count == 0);
+    must(has_run || calls->count == 0);
+    has_run = true;
 }
 
 Test(stall, is_noticed_after_a_callback_and_not_within_it)
