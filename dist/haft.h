@@ -4260,8 +4260,8 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  * For tables with pins HAFT_TYPED_PINNED() takes the place of HAFT_TYPED().
  *
  * One rule for names: ship_X is haft_X for ships, one call of it, with its contract.  Only the
- * _adopt functions, for tables that were opened untyped, are new.  Objects are `struct ship`, and ids
- * ship_id.  ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.
+ * _adopt functions, for tables that were opened untyped, are new.  Objects are `struct ship`, and
+ * ids ship_id.  ship_local_insert(), ship_local_free(), ship_insert() and ship_free() are inline.
  * Functions with neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options
  * get untyped ids and objects, for ship_id_of() and a cast.
  *
