@@ -190,9 +190,12 @@ int main(int argc, char **argv)
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 
+    const uint64_t live = haft_table_stats_get(stage.table).live; /* its close ends these */
+
     close_with_domain(&stage.run, stage.table);
-    if (stage.reclaimed != stage.freed) {
-        violation(&stage.run, "%llu freed, %llu reclaimed", (unsigned long long)stage.freed,
+    if (stage.reclaimed != stage.freed + live) {
+        violation(&stage.run, "%llu freed, %llu live, %llu reclaimed",
+                  (unsigned long long)stage.freed, (unsigned long long)live,
                   (unsigned long long)stage.reclaimed);
     }
     finish(&stage.run, stage.outlasted, "pinned %llu, freed while pinned %llu, reclaimed %llu",

@@ -21,12 +21,12 @@ static void use_other(void *object, haft_id id, haft_worker *worker, void *arg)
     (void)object;
     require(add(&depths[self], 1) == 0, "a callback runs within a callback");
     add(&reclaims[table], 1);
-    if (tables[!table] == NULL) { /* it has been closed */
+    (void)worker;
+    if (workers[self][!table] == NULL) { /* it has been closed */
         poke(&depths[self], 0);
         return;
     }
-    const haft_status status =
-        worker != NULL ? haft_insert(workers[self][!table], NULL, &id) : HAFT_OK;
+    const haft_status status = haft_insert(workers[self][!table], NULL, &id);
 
     require(status == HAFT_OK || status == HAFT_BUSY || status == HAFT_FULL, "an odd answer");
     poke(&depths[self], 0);
