@@ -641,6 +641,7 @@ Test(fork_, a_callback_of_another_thread_does_not_begin_again_in_the_child)
     fork_and_run(use_and_close, &shared, live);
     sem_post(&may_end);
     pthread_join(thread, NULL);
+    sem_post(&may_end); /* for the object that the close ends */
     close_shared(&shared);
 }
 
