@@ -40,7 +40,7 @@ struct stage {
     shared_u64 over;
     shared_u64 found_by_readers;
     uint64_t calls_made;
-    uint64_t reclaimed;
+    shared_u64 reclaimed;
     haft_applied sum;
 };
 
@@ -54,7 +54,7 @@ static void reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
         violation(&stage->run, "id %llx reclaimed with other bytes", (unsigned long long)id.bits);
     }
     bytes->id = 0;
-    stage->reclaimed++;
+    add(&stage->reclaimed, 1);
 }
 
 static void count_call(haft_recorder *recorder, void *payload)

@@ -144,9 +144,9 @@ void play_end(void)
     end_objects();
     check_capacity();
     end_export();
+    end_counted_table(); /* its steps look at the table */
     end_table();
     end_other_table();
-    end_counted_table();
     unregister_seat(current->seat);
     expect(haft_domain_close(play.domain), HAFT_OK, "a domain could not be closed");
     end_memory();
