@@ -313,7 +313,8 @@ class Threads(Opened):
 
         def close(table, _worker):
             other = table.domain.table(capacity=1, object_size=8)
-            other.insert()
+            with other.worker() as inserting:
+                inserting.insert()
             other.close()
 
         for call in (insert, pass_quiescent_point, end_section, wait, close):
