@@ -1,5 +1,5 @@
 /*
- * haft.c - haft 0.2.0: the whole library in one file, with haft.h
+ * haft.c - haft 0.2.0: the core in one file, with haft.h
  *
  * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
  * Made of haft's sources by ./dev amalgamate; changes belong there.
@@ -9264,9 +9264,6 @@ HAFT_INTERNAL uint32_t haft__lift_join(struct haft__standing *haft__standing);
 /* It closes a worker of that lift; with the last one the level is again as before the lift. */
 HAFT_INTERNAL void haft__lift_leave(struct haft__standing *haft__standing, uint32_t lift);
 
-/* The level has changed otherwise: the lift may have ended. */
-HAFT_INTERNAL void haft__lift_review(struct haft__standing *haft__standing);
-
 /* haft_thread_online() on a thread that is online: it was offline before the lift, and stays. */
 HAFT_INTERNAL void haft__lift_keep(struct haft__standing *haft__standing);
 
@@ -10628,7 +10625,8 @@ HAFT_INTERNAL void haft__lift_leave(struct haft__standing *haft__standing, uint3
     }
 }
 
-HAFT_INTERNAL void haft__lift_review(struct haft__standing *haft__standing)
+/* The level has changed otherwise: the lift may have ended. */
+static void haft__lift_review(struct haft__standing *haft__standing)
 {
     if (haft__standing->is_lifted && haft__standing->open < haft__standing->lift_open) {
         haft__standing->is_lifted = false;

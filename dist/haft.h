@@ -4,7 +4,7 @@
  * Copyright (c) 2026 The haft authors.  SPDX-License-Identifier: MIT
  * Made of haft's sources by ./dev amalgamate; changes belong there.
  *
- * The whole library is this file and haft.c: compile that once, link it, include this.  C++17
+ * The core is this file and haft.c: compile that once, link it, include this.  C++17
  * programs may take haft.hpp instead, and users of liburcu haft_urcu.h as well.  The kit, packed
  * tables and snapshots among it, is haft_kit.h and haft_kit.c.
  *

@@ -1654,10 +1654,6 @@ HAFT_INTERNAL
 haft_status haft__image_file_check_list(const struct haft__image_file *image_file, struct haft__image_slots *slots,
                                   uint64_t head, uint64_t number, const char *name);
 
-/* A word is wrong: HAFT_DAMAGED. */
-HAFT_INTERNAL haft_status haft__image_file_wrong_word(const struct haft__image_file *image_file,
-                                                const struct haft__image_slots *slots, uint64_t index);
-
 /* Whether `word` is the first generation, or a floor: a generation and the tag alone. */
 HAFT_INTERNAL bool haft__image_is_beginning(const struct haft__word_format *format, uint64_t word);
 
@@ -1829,8 +1825,9 @@ haft_status haft__image_file_write_words(struct haft__image_file *image_file, co
     return status;
 }
 
-HAFT_INTERNAL haft_status haft__image_file_wrong_word(const struct haft__image_file *image_file,
-                                                const struct haft__image_slots *slots, uint64_t index)
+/* The slot's word is wrong: HAFT_DAMAGED. */
+static haft_status haft__wrong_word(const struct haft__image_file *image_file, const struct haft__image_slots *slots,
+                              uint64_t index)
 {
     const uint64_t byte = slots->at + (index - HAFT_FIRST_INDEX) * sizeof(uint64_t);
 
@@ -1877,7 +1874,7 @@ haft_status haft__image_file_read_words(struct haft__image_file *image_file, str
             return status;
         }
         if (!haft__count_word(slots, index, word)) {
-            return haft__image_file_wrong_word(image_file, slots, index);
+            return haft__wrong_word(image_file, slots, index);
         }
         *haft__image_word(slots, index) = word;
     }
@@ -1907,7 +1904,7 @@ haft_status haft__image_file_check_list(const struct haft__image_file *image_fil
         /* A circle meets more slots than there are. */
         if (met == slots->free || !haft__is_listed(slots, at)) {
             return slots->tail == haft__MARK_END ? haft__image_file_wrong_number(image_file, number, name)
-                                           : haft__image_file_wrong_word(image_file, slots, slots->tail);
+                                           : haft__wrong_word(image_file, slots, slots->tail);
         }
         met++;
         slots->tail = at;

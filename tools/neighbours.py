@@ -102,7 +102,7 @@ def module(compiler):
     in_folder([*cxx, "--precompile", f"{HERE}/modules/wrapped.cppm", "-o", "@/wrapped.pcm"],
               [*cxx, "-c", "@/wrapped.pcm", "-o", "@/wrapped.o"],
               [*cxx, "-fmodule-file=wrapped=@/wrapped.pcm", "-c", f"{HERE}/modules/main.cc", "-o", "@/main.o"],
-              [compiler.replace("++", ""), "-c", "dist/haft.c", "-o", "@/haft.o"],
+              [compiler.replace("++", ""), "-c", "dist/haft_kit.c", "-o", "@/haft.o"],
               [compiler, "@/main.o", "@/wrapped.o", "@/haft.o", "-pthread", "-o", "@/program"], ["@/program"])
 
 

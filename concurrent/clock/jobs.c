@@ -87,7 +87,8 @@ void lift_leave(struct standing *standing, uint32_t lift)
     }
 }
 
-void lift_review(struct standing *standing)
+/* The level has changed otherwise: the lift may have ended. */
+static void lift_review(struct standing *standing)
 {
     if (standing->is_lifted && standing->open < standing->lift_open) {
         standing->is_lifted = false;

@@ -33,9 +33,6 @@ uint32_t lift_join(struct standing *standing);
 /* It closes a worker of that lift; with the last one the level is again as before the lift. */
 void lift_leave(struct standing *standing, uint32_t lift);
 
-/* The level has changed otherwise: the lift may have ended. */
-void lift_review(struct standing *standing);
-
 /* haft_thread_online() on a thread that is online: it was offline before the lift, and stays. */
 void lift_keep(struct standing *standing);
 

@@ -520,15 +520,18 @@ struct forks_inside {
     int calls;
 };
 
-static haft_status fill(haft_worker *worker)
+/* Afterwards no slot is free or live, however many had come back before: all wait. */
+static void use_up(haft_worker *worker)
 {
-    haft_status status;
-    haft_id id;
+    haft_id ids[32];
+    int count = 0;
 
-    do {
-        status = haft_insert(worker, NULL, &id);
-    } while (status == HAFT_OK);
-    return status;
+    while (haft_insert(worker, NULL, &ids[count]) == HAFT_OK) {
+        count++;
+    }
+    while (count != 0) {
+        require(haft_free(worker, ids[--count]) == HAFT_OK);
+    }
 }
 
 static void refuse_inside(const struct forks_inside *forks, haft_worker *worker)
@@ -539,7 +542,8 @@ static void refuse_inside(const struct forks_inside *forks, haft_worker *worker)
     require(haft_domain_wait(forks->shared.domain) == HAFT_IN_CALLBACK);
     require(haft_table_close(forks->shared.table) == HAFT_IN_CALLBACK);
     require(haft_domain_close(forks->shared.domain) == HAFT_IN_CALLBACK);
-    require(fill(worker) == HAFT_BUSY);
+    use_up(worker);
+    require(haft_insert(worker, NULL, &id) == HAFT_BUSY);
     require(haft_insert_wait(worker, NULL, &id) == HAFT_IN_CALLBACK);
     require(haft_reserve_wait(worker, &id, NULL) == HAFT_IN_CALLBACK);
 }
@@ -560,6 +564,28 @@ static void fork_inside(void *object, haft_id id, haft_worker *worker, void *arg
     }
 }
 
+/* In the process that the test is, or in its child. */
+static void holds(const struct forks_inside *forks, bool condition)
+{
+    if (forks->child == 0) {
+        require(condition);
+    }
+    must(condition);
+}
+
+/* With the thread clock the callback may run, and fork, in the flush already. */
+static void reclaim_and_fork(const struct forks_inside *forks)
+{
+    const struct shared *shared = &forks->shared;
+
+    holds(forks, haft_worker_flush(shared->worker) == HAFT_OK);
+    haft_domain_tick(shared->domain);
+    const haft_status waited = haft_domain_wait(shared->domain);
+
+    holds(forks, waited == HAFT_OK || (waited == HAFT_FORKED && forks->child == 0));
+    holds(forks, haft_worker_quiescent(shared->worker) == HAFT_OK);
+}
+
 #define FREED 20 /* of 31 slots or fewer: while they wait, the others are too few */
 
 TEST_ON_EACH_ROW(fork_, a_callback_that_forks_ends_in_the_child_and_in_the_parent)
@@ -572,17 +598,19 @@ TEST_ON_EACH_ROW(fork_, a_callback_that_forks_ends_in_the_child_and_in_the_paren
         .on_reclaim = fork_inside,
         .reclaim_arg = &forks,
     };
+    haft_id ids[FREED];
     int status = -1;
 
     forks.calls = 0;
+    forks.child = -1;
     forks.shared = open_shared_row(*row, &options);
     for (int i = 0; i < FREED; i++) {
-        must(haft_free(forks.shared.worker, insert(forks.shared.worker)) == HAFT_OK);
+        ids[i] = insert(forks.shared.worker);
     }
-    must(haft_worker_flush(forks.shared.worker) == HAFT_OK);
-    haft_domain_tick(forks.shared.domain);
-    must(haft_domain_wait(forks.shared.domain) == HAFT_OK);
-    must(haft_worker_quiescent(forks.shared.worker) == HAFT_OK);
+    for (int i = 0; i < FREED; i++) {
+        must(haft_free(forks.shared.worker, ids[i]) == HAFT_OK);
+    }
+    reclaim_and_fork(&forks);
     if (forks.child == 0) {
         require(forks.calls == FREED);
         require(haft_worker_close(forks.shared.worker) == HAFT_OK);

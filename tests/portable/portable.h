@@ -3,8 +3,8 @@
  * machine, compiler and C library, and for the two files of dist/.
  *
  * A test runs under one or more circumstances: alone for what knows no clock, else once for each
- * clock, and with a clock in given memory.  CHECK() counts; a check that fails is printed below the
- * table.
+ * clock, and with domain and table in a block.  CHECK() counts; a check that fails is printed
+ * below the table.
  */
 #ifndef HAFT_TESTS_PORTABLE_H
 #define HAFT_TESTS_PORTABLE_H

@@ -161,8 +161,9 @@ haft_status image_file_write_words(struct image_file *image_file, const struct i
     return status;
 }
 
-haft_status image_file_wrong_word(const struct image_file *image_file,
-                                  const struct image_slots *slots, uint64_t index)
+/* The slot's word is wrong: HAFT_DAMAGED. */
+static haft_status wrong_word(const struct image_file *image_file, const struct image_slots *slots,
+                              uint64_t index)
 {
     const uint64_t byte = slots->at + (index - HAFT_FIRST_INDEX) * sizeof(uint64_t);
 
@@ -208,7 +209,7 @@ haft_status image_file_read_words(struct image_file *image_file, struct image_sl
             return status;
         }
         if (!count_word(slots, index, word)) {
-            return image_file_wrong_word(image_file, slots, index);
+            return wrong_word(image_file, slots, index);
         }
         *image_word(slots, index) = word;
     }
@@ -237,7 +238,7 @@ haft_status image_file_check_list(const struct image_file *image_file, struct im
         /* A circle meets more slots than there are. */
         if (met == slots->free || !is_listed(slots, at)) {
             return slots->tail == MARK_END ? image_file_wrong_number(image_file, number, name)
-                                           : image_file_wrong_word(image_file, slots, slots->tail);
+                                           : wrong_word(image_file, slots, slots->tail);
         }
         met++;
         slots->tail = at;

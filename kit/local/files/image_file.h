@@ -78,10 +78,6 @@ haft_status image_file_read_words(struct image_file *image_file, struct image_sl
 haft_status image_file_check_list(const struct image_file *image_file, struct image_slots *slots,
                                   uint64_t head, uint64_t number, const char *name);
 
-/* A word is wrong: HAFT_DAMAGED. */
-haft_status image_file_wrong_word(const struct image_file *image_file,
-                                  const struct image_slots *slots, uint64_t index);
-
 /* Whether `word` is the first generation, or a floor: a generation and the tag alone. */
 bool image_is_beginning(const struct word_format *format, uint64_t word);
 

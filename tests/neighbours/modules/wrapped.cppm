@@ -1,6 +1,6 @@
-/* A module over haft.hpp, whose templates are compiled where they are used. */
+/* A module over haft_kit.hpp, and so haft.hpp, whose templates are compiled where they are used. */
 module;
-#include "haft.hpp"
+#include "haft_kit.hpp"
 export module wrapped;
 
 export namespace haft
