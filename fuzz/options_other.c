@@ -159,7 +159,7 @@ static bool is_any_side_bad(const struct values *values, bool is_shared)
             return true;
         }
     }
-    return false;
+    return is_side_to_blame(values, HAFT_BAD_WRAP, is_shared);
 }
 
 static void check_side(const struct values *values, haft_status said, haft_side *side, haft_id id,

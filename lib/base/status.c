@@ -1,10 +1,14 @@
-/* Statuses in words. */
-#include <haft/status.h>
+/*
+ * Statuses in words.
+ *
+ * Edges in this file.
+ *   HINT   the kit's list is a constant: where it is not seen yet, its statuses have no words yet
+ */
+#include "lib/base/status.h"
+#include "lib/base/atomics.h"
+#include <stddef.h>
 
-static const struct {
-    const char *name;
-    const char *text;
-} known_statuses[HAFT_STATUS_COUNT] = {
+static const struct status_words known_statuses[HAFT_STATUS_COUNT] = {
     [HAFT_OK] = {"HAFT_OK", "ok"},
     [HAFT_NO_ID] = {"HAFT_NO_ID", "the id is nil"},
     [HAFT_MALFORMED] = {"HAFT_MALFORMED", "no table of this layout issues such an id"},
@@ -14,7 +18,6 @@ static const struct {
     [HAFT_STALE] = {"HAFT_STALE", "the object has been freed"},
     [HAFT_EXHAUSTED] = {"HAFT_EXHAUSTED",
                         "the object has been freed and its slot has lived all its generations"},
-    [HAFT_DEAD] = {"HAFT_DEAD", "the object has been killed and waits for the refresh"},
     [HAFT_FULL] = {"HAFT_FULL", "the table's capacity is in use"},
     [HAFT_BUSY] =
         {"HAFT_BUSY",
@@ -22,9 +25,6 @@ static const struct {
     [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY",
                         "the system gave no memory or address space, or given memory is used up"},
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
-    [HAFT_NO_FILE] = {"HAFT_NO_FILE", "the system did not take the file"},
-    [HAFT_USED_UP] = {"HAFT_USED_UP",
-                      "the recorder has created as many objects as it was opened for"},
     [HAFT_IN_USE] =
         {"HAFT_IN_USE",
          "still in use: a table, worker or side is open, an object is pinned or reserved, or "
@@ -36,14 +36,9 @@ static const struct {
     [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
     [HAFT_NOT_HELD] = {"HAFT_NOT_HELD", "no object with that id is held"},
     [HAFT_CLOSED] = {"HAFT_CLOSED", "the table is being closed"},
-    [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
     [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE",
                            "beyond the table's slots, or the history's snapshots"},
-    [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object, a reservation or a value"},
-    [HAFT_DAMAGED] = {"HAFT_DAMAGED", "the file is no saved table, is cut off or has been changed"},
-    [HAFT_OTHER_TABLE] = {"HAFT_OTHER_TABLE",
-                          "the state is that of a table that was opened with other options"},
     [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
                          "object size, alignment or pins of the table do not match the type"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
@@ -81,32 +76,50 @@ static const struct {
          "that haft/clock.h requires; NULL for the workers and the frame clock"},
     [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK",
                         "clock: one of the HAFT_CLOCK_ names; with memory, workers or frame"},
-    [HAFT_BAD_BLOCK_SIZE] = {"HAFT_BAD_BLOCK_SIZE", "block_size: at most 2^30 bytes"},
-    [HAFT_BAD_MAX_BLOCK_SIZE] = {"HAFT_BAD_MAX_BLOCK_SIZE",
-                                 "max_block_size: from block_size to 2^30 bytes"},
-    [HAFT_BAD_BUFFER_SIZE] = {"HAFT_BAD_BUFFER_SIZE",
-                              "buffer_size: with a buffer at least HAFT_ARENA_OVERHEAD bytes, "
-                              "without one 0"},
-    [HAFT_BAD_DIRECTORY] = {"HAFT_BAD_DIRECTORY",
-                            "directory: one that exists and that this process may write to"},
-    [HAFT_BAD_INTERVAL_MS] = {"HAFT_BAD_INTERVAL_MS", "interval_ms: 10 to 3600000, or 0 for 1000"},
-    [HAFT_BAD_VALUE_SIZE] = {"HAFT_BAD_VALUE_SIZE", "value_size: at most 2^30 bytes"},
-    [HAFT_BAD_VALUE_ALIGNMENT] = {"HAFT_BAD_VALUE_ALIGNMENT",
-                                  "value_alignment: a power of two, at most 4096"},
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
                        "wrap: ids of the table repeat, so it has no sides and releases no memory"},
-    [HAFT_BAD_ON_END] = {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
     [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",
                          "copies: objects of at most 64 bytes, which only an insertion writes"},
-    [HAFT_BAD_KEEP] = {"HAFT_BAD_KEEP", "keep: 1 or more snapshots"},
 };
+
+/* The kit's struct status_list, once it has answered with one of its statuses. */
+static atomic_u64 added_list;
+
+void status_list_add(const struct status_list *list)
+{
+    const uint64_t address = (uintptr_t)list;
+
+    /* Threads that answer often share the line: it is written once. */
+    if (load_relaxed(HINT, &added_list) != address) {
+        store_relaxed(HINT, &added_list, address);
+    }
+}
+
+/* NULL: none has that number. */
+static const struct status_words *words_of(haft_status status)
+{
+    const unsigned number = (unsigned)status;
+    const struct status_list *added =
+        (const struct status_list *)(uintptr_t)load_relaxed(HINT, &added_list);
+
+    if (number < HAFT_STATUS_COUNT) {
+        return &known_statuses[number];
+    }
+    return added != NULL && number - added->first < added->count
+               ? &added->words[number - added->first]
+               : NULL;
+}
 
 const char *haft_status_text(haft_status status)
 {
-    return (unsigned)status < HAFT_STATUS_COUNT ? known_statuses[status].text : "unknown status";
+    const struct status_words *words = words_of(status);
+
+    return words != NULL ? words->text : "unknown status";
 }
 
 const char *haft_status_name(haft_status status)
 {
-    return (unsigned)status < HAFT_STATUS_COUNT ? known_statuses[status].name : "HAFT_?";
+    const struct status_words *words = words_of(status);
+
+    return words != NULL ? words->name : "HAFT_?";
 }

@@ -83,18 +83,19 @@ static void tell_dead(struct text *text, const struct slots *slots, haft_id id, 
     }
 }
 
-static void tell_here(struct text *text, const struct site *site, haft_status status)
+static void tell_born(struct text *text, const struct site *site, const char *how)
 {
     const void *born = site_of(&site->born);
 
-    if (status == HAFT_DEAD) {
-        text_add(text, ", at ");
-        site_tell(text, site_of(&site->died));
-    }
     if (born != NULL) {
-        text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
+        text_add(text, "; %s at ", how);
         site_tell(text, born);
     }
+}
+
+static const struct site *site_record(const struct slots *slots, haft_id id)
+{
+    return &slots->sites.records[word_index(&slots->format, id.bits)];
 }
 
 /* What is known of an id with that status: "; freed at ..., allocated at ...". */
@@ -107,20 +108,41 @@ static void sites_tell(struct text *text, const struct slots *slots, haft_id id,
     }
     if (status == HAFT_STALE || status == HAFT_EXHAUSTED) {
         tell_dead(text, slots, id, load_relaxed(HINT, slots_word(slots, index)));
-    } else if (status == HAFT_OK || status == HAFT_RESERVED || status == HAFT_DEAD) {
-        tell_here(text, &slots->sites.records[index], status);
+    } else if (status == HAFT_OK || status == HAFT_RESERVED) {
+        tell_born(text, site_record(slots, id), status == HAFT_OK ? "allocated" : "reserved");
     }
+}
+
+static void tell_status(struct text *text, const struct slots *slots, const char *table, haft_id id,
+                        haft_status status)
+{
+    char id_text[HAFT_ID_TEXT_SIZE];
+
+    haft_id_format(slots->format.layout, id, id_text, sizeof id_text);
+    text_add(text, "%s: %s: %s (%s)", table, id_text,
+             status == HAFT_OK ? "live" : haft_status_text(status), haft_status_name(status));
 }
 
 int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
                    char *line, size_t size)
 {
     struct text text = text_in(line, size);
-    char id_text[HAFT_ID_TEXT_SIZE];
 
-    haft_id_format(slots->format.layout, id, id_text, sizeof id_text);
-    text_add(&text, "%s: %s: %s (%s)", table, id_text,
-             status == HAFT_OK ? "live" : haft_status_text(status), haft_status_name(status));
+    tell_status(&text, slots, table, id, status);
     sites_tell(&text, slots, id, status);
+    return text_length(&text);
+}
+
+int sites_describe_ended(const struct slots *slots, const char *table, haft_id id,
+                         haft_status status, char *line, size_t size)
+{
+    struct text text = text_in(line, size);
+
+    tell_status(&text, slots, table, id, status);
+    if (slots->sites.records != NULL) {
+        text_add(&text, ", at ");
+        site_tell(&text, site_of(&site_record(slots, id)->died));
+        tell_born(&text, site_record(slots, id), "allocated");
+    }
     return text_length(&text);
 }

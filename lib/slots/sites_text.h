@@ -11,6 +11,10 @@
 int sites_describe(const struct slots *slots, const char *table, haft_id id, haft_status status,
                    char *line, size_t size);
 
+/* The line of an id whose object has ended and still has its slot. */
+int sites_describe_ended(const struct slots *slots, const char *table, haft_id id,
+                         haft_status status, char *line, size_t size);
+
 /* Add where a site is: its function, and the arguments for addr2line. */
 void site_tell(struct text *text, const void *site);
 

@@ -115,6 +115,7 @@ static void test_allocator(enum circumstance circumstance)
 
     (void)circumstance;
     CHECK(haft_arena_open(&small, &arena) == HAFT_BAD_BUFFER_SIZE);
+    CHECK(strcmp(haft_status_name(HAFT_BAD_BUFFER_SIZE), "HAFT_BAD_BUFFER_SIZE") == 0);
     CHECK_OK(haft_arena_open_sized(&options, sizeof options, &arena));
     const haft_allocator inside = haft_arena_allocator(arena);
     char *bytes = inside.alloc(inside.context, 100, 16);

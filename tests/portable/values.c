@@ -18,6 +18,7 @@ static void test_statuses(enum circumstance circumstance)
         CHECK(strcmp(haft_status_text((haft_status)status), "unknown status") != 0);
     }
     CHECK(strcmp(haft_status_text(HAFT_STATUS_COUNT), "unknown status") == 0);
+    CHECK(strcmp(haft_status_name(HAFT_STATUS_COUNT), "HAFT_?") == 0);
 }
 
 static void check_fields(haft_layout layout, uint64_t index, uint64_t generation, uint64_t tag)

@@ -34,6 +34,7 @@
 
 #include <haft/detail/compiler.h>
 #include <haft/detail/inline.h>
+#include <haft/kit/status.h>
 #include <haft/memory.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -39,6 +39,7 @@
 
 #include <haft/detail/inline.h>
 #include <haft/kit/arena.h>
+#include <haft/kit/status.h>
 #include <haft/table.h>
 
 #ifdef __cplusplus

@@ -43,7 +43,7 @@
 #define HAFT_EXPORT_H
 
 #include <haft/detail/inline.h>
-#include <haft/status.h>
+#include <haft/kit/status.h>
 #include <stddef.h>
 #include <stdint.h>
 

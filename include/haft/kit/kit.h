@@ -18,6 +18,7 @@
 #include <haft/kit/restore.h>
 #include <haft/kit/side.h>
 #include <haft/kit/snapshot.h>
+#include <haft/kit/status.h>
 #include <haft/kit/typed.h>
 
 #endif /* HAFT_KIT_KIT_H */

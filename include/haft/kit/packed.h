@@ -46,7 +46,7 @@
 #include <haft/detail/options.h>
 #include <haft/diagnose.h>
 #include <haft/id.h>
-#include <haft/status.h>
+#include <haft/kit/status.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -16,6 +16,7 @@
 #ifndef HAFT_KIT_RESTORE_H
 #define HAFT_KIT_RESTORE_H
 
+#include <haft/kit/status.h>
 #include <haft/local.h>
 
 #ifdef __cplusplus

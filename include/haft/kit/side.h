@@ -28,6 +28,7 @@
 #define HAFT_SIDE_H
 
 #include <haft/detail/inline.h>
+#include <haft/kit/status.h>
 #include <haft/local.h>
 #include <haft/table.h>
 

@@ -50,8 +50,8 @@
 #define HAFT_SNAPSHOT_H
 
 #include <haft/kit/packed.h>
+#include <haft/kit/status.h>
 #include <haft/local.h>
-#include <haft/status.h>
 #include <haft/view.h>
 
 #ifdef __cplusplus

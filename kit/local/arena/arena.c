@@ -1,5 +1,6 @@
 /* haft_arena: allocation, marks, clean-up.  The struct and its blocks: kit/local/arena/state.h. */
 #include "kit/local/arena/arena_blocks.h"
+#include "kit/local/status/kit_status.h"
 #include "lib/base/compiler.h"
 #include "lib/base/heap.h"
 #include "lib/base/sized.h"
@@ -33,14 +34,14 @@ static haft_status take_options(struct arena *arena, const haft_arena_options *o
                                                      : larger(size, DEFAULT_MAX_BLOCK_SIZE);
 
     if (size > LARGEST_BLOCK_SIZE) {
-        return HAFT_BAD_BLOCK_SIZE;
+        return kit_status(HAFT_BAD_BLOCK_SIZE);
     }
     if (most < size || most > LARGEST_BLOCK_SIZE) {
-        return HAFT_BAD_MAX_BLOCK_SIZE;
+        return kit_status(HAFT_BAD_MAX_BLOCK_SIZE);
     }
     if (options->buffer != NULL ? options->buffer_size < HAFT_ARENA_OVERHEAD
                                 : options->buffer_size != 0) {
-        return HAFT_BAD_BUFFER_SIZE;
+        return kit_status(HAFT_BAD_BUFFER_SIZE);
     }
     *arena = (struct arena){
         .block_size = size,

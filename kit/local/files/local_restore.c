@@ -5,6 +5,7 @@
  *   OWN   one thread uses the table; resolve reads the word as an atomic, so it is one here too
  */
 #include "kit/local/sides/side.h"
+#include "kit/local/status/kit_status.h"
 #include "lib/local/local.h"
 #include "lib/local/local_list.h"
 #include "lib/local/state.h"
@@ -24,7 +25,7 @@ static haft_status check_slot(const haft_local *local, haft_id id)
         return HAFT_EXHAUSTED;
     }
     if (!local_is_free(local, index, word) || local_is_ending(local, index)) {
-        return HAFT_OCCUPIED;
+        return kit_status(HAFT_OCCUPIED);
     }
     if (local->wraps && slots_word_or_floor(&local->slots, index, word) == 0) {
         return HAFT_OK; /* even below the first generation: the slot may have begun again */

@@ -1,5 +1,6 @@
 /* The file of a saved table. */
 #include "kit/local/files/saved.h"
+#include "kit/local/status/kit_status.h"
 #include <string.h>
 
 static const unsigned char first_bytes[8] = {0x89, 'h', 'a', 'f', 't', '\r', '\n', 0x1a};
@@ -58,7 +59,7 @@ haft_status saved_fault(haft_file *file, haft_status status, uint64_t offset, co
 {
     file->offset = offset;
     file->what = what;
-    return status;
+    return kit_status(status);
 }
 
 /* --- writing --- */

@@ -1,5 +1,6 @@
 /* A packed table's statuses and ids, in words. */
 #include "kit/local/packed/state.h"
+#include "kit/local/status/kit_status.h"
 #include "lib/slots/bad_access.h"
 #include "lib/slots/explain.h"
 #include "lib/slots/sites_text.h"
@@ -32,10 +33,12 @@ int haft_packed_explain(const haft_packed *packed, haft_status status, char *lin
 
 int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size)
 {
-    const bool is_dead = haft_packed_state(packed, id) == HAFT_PACKED_DEAD;
-    const haft_status status = is_dead ? HAFT_DEAD : haft_packed_diagnose(packed, id);
-
-    return sites_describe(&packed->slots, packed->name, id, status, text, size);
+    if (haft_packed_state(packed, id) == HAFT_PACKED_DEAD) {
+        return sites_describe_ended(&packed->slots, packed->name, id, kit_status(HAFT_DEAD), text,
+                                    size);
+    }
+    return sites_describe(&packed->slots, packed->name, id, haft_packed_diagnose(packed, id), text,
+                          size);
 }
 
 void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slots)

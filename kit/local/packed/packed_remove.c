@@ -9,6 +9,7 @@
  */
 #include "kit/local/packed/packed_remove.h"
 #include "kit/local/packed/state.h"
+#include "kit/local/status/kit_status.h"
 #include "lib/base/os.h"
 #include "lib/slots/diagnose.h"
 
@@ -204,7 +205,7 @@ haft_status haft_packed_kill(haft_packed *packed, haft_id id)
     if (!haft_packed_is_live(packed->view, id)) {
         return slots_diagnose(&packed->slots, id);
     }
-    return list_dead(packed, id, CALLER) ? HAFT_OK : HAFT_DEAD;
+    return list_dead(packed, id, CALLER) ? HAFT_OK : kit_status(HAFT_DEAD);
 }
 
 haft_status haft_packed_refresh(haft_packed *packed)

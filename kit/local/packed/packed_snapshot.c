@@ -2,6 +2,7 @@
 #include "kit/local/packed/packed.h"
 #include "kit/local/packed/packed_image.h"
 #include "kit/local/snapshots/history.h"
+#include "kit/local/status/kit_status.h"
 
 /* Whether the table may go to the history now, or come from it. */
 static haft_status check_history_of(const haft_packed *packed, const haft_history *history)
@@ -10,7 +11,7 @@ static haft_status check_history_of(const haft_packed *packed, const haft_histor
     const haft_status status = packed_check_moment(packed);
 
     if (status == HAFT_OK && !history_fits(history, &shape)) {
-        return HAFT_OTHER_TABLE;
+        return kit_status(HAFT_OTHER_TABLE);
     }
     return status;
 }

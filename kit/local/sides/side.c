@@ -13,6 +13,7 @@
  *   COUNT    numbers that are given once
  */
 #include "kit/local/sides/side.h"
+#include "kit/local/status/kit_status.h"
 #include "lib/base/os.h"
 #include "lib/slots/diagnose.h"
 #include <assert.h>
@@ -32,10 +33,11 @@ static haft_status check_options(const haft_side_options *options, bool is_share
     const haft_status status = options_check(&wanted, IN_SLOTS, &common, &most);
 
     if (status != HAFT_OK) {
-        return status == HAFT_BAD_OBJECT_SIZE ? HAFT_BAD_VALUE_SIZE : HAFT_BAD_VALUE_ALIGNMENT;
+        return kit_status(status == HAFT_BAD_OBJECT_SIZE ? HAFT_BAD_VALUE_SIZE
+                                                         : HAFT_BAD_VALUE_ALIGNMENT);
     }
     if (is_shared && options->on_end != NULL) {
-        return HAFT_BAD_ON_END;
+        return kit_status(HAFT_BAD_ON_END);
     }
     return ids_repeat ? HAFT_BAD_WRAP : HAFT_OK;
 }
@@ -289,7 +291,7 @@ static haft_status claim_shared(atomic_u64 *entry, haft_id id, uint64_t reserved
         /* Weakened, the place of a value would be returned before its bytes are there. */
         word = load_acquire(SIDE, entry);
         if (word == id.bits) {
-            return HAFT_OCCUPIED;
+            return kit_status(HAFT_OCCUPIED);
         }
         if (word == reserved) {
             return HAFT_BUSY;
@@ -315,7 +317,7 @@ static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id
     const uint64_t word = load_relaxed(OWN, entry);
 
     if (word == id.bits) {
-        return HAFT_OCCUPIED;
+        return kit_status(HAFT_OCCUPIED);
     }
     if (word_index(&side->slots->format, word) == MARK_RESERVED) {
         return HAFT_BUSY;

@@ -1,6 +1,7 @@
 /* Snapshots: a shadow, and what differs between neighbours. */
 #include "kit/local/snapshots/history.h"
 #include "kit/local/sides/side_copy.h"
+#include "kit/local/status/kit_status.h"
 #include "lib/base/compiler.h"
 #include "lib/base/sized.h"
 #include <string.h>
@@ -45,7 +46,7 @@ haft_status haft_history_open_sized(const haft_history_options *options, size_t 
     if (status != HAFT_OK) {
         return status;
     }
-    return known.keep != 0 ? open_history(&known, history) : HAFT_BAD_KEEP;
+    return known.keep != 0 ? open_history(&known, history) : kit_status(HAFT_BAD_KEEP);
 }
 
 /* Bytes of a snapshot's changes, with room for one more: never 0. */

@@ -2,6 +2,7 @@
 #include "kit/local/sides/side_copy.h"
 #include "kit/local/snapshots/history.h"
 #include "kit/local/snapshots/local_image.h"
+#include "kit/local/status/kit_status.h"
 #include "lib/local/local.h"
 #include "lib/local/local_list.h"
 
@@ -12,7 +13,7 @@ static haft_status check_history(const haft_local *local, const haft_history *hi
     const haft_status status = local_check_moment(local);
 
     if (status == HAFT_OK && !history_fits(history, &shape)) {
-        return HAFT_OTHER_TABLE;
+        return kit_status(HAFT_OTHER_TABLE);
     }
     return status;
 }

@@ -7,6 +7,7 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/table/allocate.h"
 #include "concurrent/table/roster.h"
+#include "kit/local/status/kit_status.h"
 #include "kit/shared/commands/commands_apply.h"
 #include "kit/shared/commands/commands_record.h"
 #include "kit/shared/commands/state.h"
@@ -246,7 +247,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
     assert(!commands->applying && "a command's call may not close or open recorders");
     roster_hand_over(commands->worker); /* the set may come from another thread */
     if (place < commands->open && commands->recorders[place]->key == key) {
-        return HAFT_SAME_KEY;
+        return kit_status(HAFT_SAME_KEY);
     }
     haft_status status = commands->open < commands->made ? HAFT_OK : make_recorder(commands);
 

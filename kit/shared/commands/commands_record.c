@@ -1,5 +1,6 @@
 /* Recording: the calls of a job on its recorder. */
 #include "kit/shared/commands/commands_record.h"
+#include "kit/local/status/kit_status.h"
 #include "kit/shared/commands/state.h"
 #include "lib/base/compiler.h"
 #include <assert.h>
@@ -23,7 +24,7 @@ haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **ob
 {
     assert(recorder_may_record(recorder) && "record between the recorder's opening and the apply");
     if (recorder->created == recorder->ids_count) {
-        return HAFT_USED_UP;
+        return kit_status(HAFT_USED_UP);
     }
     *id = recorder->ids[recorder->created++];
     if (object != NULL) {

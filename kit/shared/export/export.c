@@ -15,6 +15,7 @@
 
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/registry.h"
+#include "kit/local/status/kit_status.h"
 #include "kit/shared/export/export_file.h"
 #include "kit/shared/export/export_text.h"
 #include "lib/base/os.h"
@@ -56,7 +57,7 @@ static haft_status write_file(haft_export *export)
     const bool written = export_file_write(&export->file, text, length);
 
     free(text);
-    return written ? HAFT_OK : HAFT_NO_FILE;
+    return written ? HAFT_OK : kit_status(HAFT_NO_FILE);
 }
 
 /* --- the thread --- */
@@ -91,12 +92,12 @@ static void write_until_stopped(void *arg)
 static haft_status check_export(const haft_export_options *options)
 {
     if (options->directory == NULL) {
-        return HAFT_BAD_DIRECTORY;
+        return kit_status(HAFT_BAD_DIRECTORY);
     }
     return options->interval_ms == 0 || (options->interval_ms >= LEAST_INTERVAL_MS &&
                                          options->interval_ms <= MOST_INTERVAL_MS)
                ? HAFT_OK
-               : HAFT_BAD_INTERVAL_MS;
+               : kit_status(HAFT_BAD_INTERVAL_MS);
 }
 
 static haft_export *new_export(const haft_export_options *options)
@@ -213,7 +214,7 @@ static void take_locks_to_write(haft_export *export)
 haft_status haft_export_write(haft_export *opened)
 {
     if (!is_mine(opened)) {
-        return HAFT_NO_FILE;
+        return kit_status(HAFT_NO_FILE);
     }
     const int cancel = os_cancel_off();
 

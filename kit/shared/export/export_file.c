@@ -16,6 +16,7 @@
  */
 #include "kit/shared/export/export_file.h"
 #include "concurrent/clock/registry.h"
+#include "kit/local/status/kit_status.h"
 #include "kit/shared/export/export_posix.h"
 #include "lib/base/compiler.h"
 #include "lib/base/os.h"
@@ -183,12 +184,12 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
     file->directory = open(directory, O_RDONLY | OS_O_DIRECTORY | OS_O_CLOEXEC);
     if (file->directory < 0 && (errno == EMFILE || errno == ENFILE)) {
         export_file_forget(file);
-        return HAFT_NO_FILE; /* the directory may be as it should */
+        return kit_status(HAFT_NO_FILE); /* the directory may be as it should */
     }
     if (file->directory < 0 ||
         sys_faccessat(file->directory, ".", W_OK | X_OK, OS_AT_EACCESS) != 0) {
         export_file_forget(file);
-        return HAFT_BAD_DIRECTORY;
+        return kit_status(HAFT_BAD_DIRECTORY);
     }
     for (int turn = 1; turn <= MOST_OF_A_NUMBER && is_taken(error); turn++) {
         set_names(file, process, turn);
@@ -196,7 +197,7 @@ haft_status export_file_open(struct export_file *file, const char *directory, ui
     }
     if (error != 0) {
         export_file_forget(file);
-        return HAFT_NO_FILE;
+        return kit_status(HAFT_NO_FILE);
     }
     return HAFT_OK;
 }
