@@ -2691,14 +2691,35 @@ haft_status haft__sized_take(void *known, size_t known_size, const void *given, 
     return HAFT_OK;
 }
 
-/* lib/base/status.c */
+/*
+ * lib/base/status.h - statuses of the kit, which the core has no words for.
+ */
 
-/* Statuses in words. */
-
-static const struct {
+struct haft__status_words {
     const char *name;
     const char *text;
-} haft__known_statuses[HAFT_STATUS_COUNT] = {
+};
+
+/* The words of statuses `first` and those after it. */
+struct haft__status_list {
+    unsigned first;
+    unsigned count;
+    const struct haft__status_words *words;
+};
+
+/* From now on statuses of the list have words: always the same list, a constant. */
+HAFT_INTERNAL void haft__status_list_add(const struct haft__status_list *list);
+
+/* lib/base/status.c */
+
+/*
+ * Statuses in words.
+ *
+ * Edges in this file.
+ *   HINT   the kit's list is a constant: where it is not seen yet, its statuses have no words yet
+ */
+
+static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] = {
     [HAFT_OK] = {"HAFT_OK", "ok"},
     [HAFT_NO_ID] = {"HAFT_NO_ID", "the id is nil"},
     [HAFT_MALFORMED] = {"HAFT_MALFORMED", "no table of this layout issues such an id"},
@@ -2708,7 +2729,6 @@ static const struct {
     [HAFT_STALE] = {"HAFT_STALE", "the object has been freed"},
     [HAFT_EXHAUSTED] = {"HAFT_EXHAUSTED",
                         "the object has been freed and its slot has lived all its generations"},
-    [HAFT_DEAD] = {"HAFT_DEAD", "the object has been killed and waits for the refresh"},
     [HAFT_FULL] = {"HAFT_FULL", "the table's capacity is in use"},
     [HAFT_BUSY] =
         {"HAFT_BUSY",
@@ -2716,9 +2736,6 @@ static const struct {
     [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY",
                         "the system gave no memory or address space, or given memory is used up"},
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
-    [HAFT_NO_FILE] = {"HAFT_NO_FILE", "the system did not take the file"},
-    [HAFT_USED_UP] = {"HAFT_USED_UP",
-                      "the recorder has created as many objects as it was opened for"},
     [HAFT_IN_USE] =
         {"HAFT_IN_USE",
          "still in use: a table, worker or side is open, an object is pinned or reserved, or "
@@ -2730,14 +2747,9 @@ static const struct {
     [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
     [HAFT_NOT_HELD] = {"HAFT_NOT_HELD", "no object with that id is held"},
     [HAFT_CLOSED] = {"HAFT_CLOSED", "the table is being closed"},
-    [HAFT_SAME_KEY] = {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
     [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
     [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE",
                            "beyond the table's slots, or the history's snapshots"},
-    [HAFT_OCCUPIED] = {"HAFT_OCCUPIED", "the id's slot holds an object, a reservation or a value"},
-    [HAFT_DAMAGED] = {"HAFT_DAMAGED", "the file is no saved table, is cut off or has been changed"},
-    [HAFT_OTHER_TABLE] = {"HAFT_OTHER_TABLE",
-                          "the state is that of a table that was opened with other options"},
     [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
                          "object size, alignment or pins of the table do not match the type"},
     [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
@@ -2775,34 +2787,52 @@ static const struct {
          "that haft/clock.h requires; NULL for the workers and the frame clock"},
     [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK",
                         "clock: one of the HAFT_CLOCK_ names; with memory, workers or frame"},
-    [HAFT_BAD_BLOCK_SIZE] = {"HAFT_BAD_BLOCK_SIZE", "block_size: at most 2^30 bytes"},
-    [HAFT_BAD_MAX_BLOCK_SIZE] = {"HAFT_BAD_MAX_BLOCK_SIZE",
-                                 "max_block_size: from block_size to 2^30 bytes"},
-    [HAFT_BAD_BUFFER_SIZE] = {"HAFT_BAD_BUFFER_SIZE",
-                              "buffer_size: with a buffer at least HAFT_ARENA_OVERHEAD bytes, "
-                              "without one 0"},
-    [HAFT_BAD_DIRECTORY] = {"HAFT_BAD_DIRECTORY",
-                            "directory: one that exists and that this process may write to"},
-    [HAFT_BAD_INTERVAL_MS] = {"HAFT_BAD_INTERVAL_MS", "interval_ms: 10 to 3600000, or 0 for 1000"},
-    [HAFT_BAD_VALUE_SIZE] = {"HAFT_BAD_VALUE_SIZE", "value_size: at most 2^30 bytes"},
-    [HAFT_BAD_VALUE_ALIGNMENT] = {"HAFT_BAD_VALUE_ALIGNMENT",
-                                  "value_alignment: a power of two, at most 4096"},
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
                        "wrap: ids of the table repeat, so it has no sides and releases no memory"},
-    [HAFT_BAD_ON_END] = {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
     [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",
                          "copies: objects of at most 64 bytes, which only an insertion writes"},
-    [HAFT_BAD_KEEP] = {"HAFT_BAD_KEEP", "keep: 1 or more snapshots"},
 };
+
+/* The kit's struct status_list, once it has answered with one of its statuses. */
+static haft__atomic_u64 haft__added_list;
+
+HAFT_INTERNAL void haft__status_list_add(const struct haft__status_list *list)
+{
+    const uint64_t address = (uintptr_t)list;
+
+    /* Threads that answer often share the line: it is written once. */
+    if (haft__load_relaxed(HINT, &haft__added_list) != address) {
+        haft__store_relaxed(HINT, &haft__added_list, address);
+    }
+}
+
+/* NULL: none has that number. */
+static const struct haft__status_words *haft__words_of(haft_status status)
+{
+    const unsigned number = (unsigned)status;
+    const struct haft__status_list *added =
+        (const struct haft__status_list *)(uintptr_t)haft__load_relaxed(HINT, &haft__added_list);
+
+    if (number < HAFT_STATUS_COUNT) {
+        return &haft__known_statuses[number];
+    }
+    return added != NULL && number - added->first < added->count
+               ? &added->words[number - added->first]
+               : NULL;
+}
 
 const char *haft_status_text(haft_status status)
 {
-    return (unsigned)status < HAFT_STATUS_COUNT ? haft__known_statuses[status].text : "unknown status";
+    const struct haft__status_words *words = haft__words_of(status);
+
+    return words != NULL ? words->text : "unknown status";
 }
 
 const char *haft_status_name(haft_status status)
 {
-    return (unsigned)status < HAFT_STATUS_COUNT ? haft__known_statuses[status].name : "HAFT_?";
+    const struct haft__status_words *words = haft__words_of(status);
+
+    return words != NULL ? words->name : "HAFT_?";
 }
 
 /* lib/base/text.h */
@@ -3398,6 +3428,10 @@ void haft__bad_access_report(const haft_bad_access *access, haft_on_bad_access *
 HAFT_INTERNAL
 int haft__sites_describe(const struct haft__slots *slots, const char *table, haft_id id, haft_status status,
                    char *line, size_t size);
+
+/* The line of an id whose object has ended and still has its slot. */
+HAFT_INTERNAL int haft__sites_describe_ended(const struct haft__slots *slots, const char *table, haft_id id,
+                                       haft_status status, char *line, size_t size);
 
 /* Add where a site is: its function, and the arguments for addr2line. */
 HAFT_INTERNAL void haft__site_tell(struct haft__text *text, const void *site);
@@ -4358,18 +4392,19 @@ static void haft__tell_dead(struct haft__text *text, const struct haft__slots *s
     }
 }
 
-static void haft__tell_here(struct haft__text *text, const struct haft__site *site, haft_status status)
+static void haft__tell_born(struct haft__text *text, const struct haft__site *site, const char *how)
 {
     const void *born = haft__site_of(&site->born);
 
-    if (status == HAFT_DEAD) {
-        haft__text_add(text, ", at ");
-        haft__site_tell(text, haft__site_of(&site->died));
-    }
     if (born != NULL) {
-        haft__text_add(text, "; %s at ", status == HAFT_RESERVED ? "reserved" : "allocated");
+        haft__text_add(text, "; %s at ", how);
         haft__site_tell(text, born);
     }
+}
+
+static const struct haft__site *haft__site_record(const struct haft__slots *slots, haft_id id)
+{
+    return &slots->sites.records[haft__word_index(&slots->format, id.bits)];
 }
 
 /* What is known of an id with that status: "; freed at ..., allocated at ...". */
@@ -4382,9 +4417,19 @@ static void haft__sites_tell(struct haft__text *text, const struct haft__slots *
     }
     if (status == HAFT_STALE || status == HAFT_EXHAUSTED) {
         haft__tell_dead(text, slots, id, haft__load_relaxed(HINT, haft__slots_word(slots, index)));
-    } else if (status == HAFT_OK || status == HAFT_RESERVED || status == HAFT_DEAD) {
-        haft__tell_here(text, &slots->sites.records[index], status);
+    } else if (status == HAFT_OK || status == HAFT_RESERVED) {
+        haft__tell_born(text, haft__site_record(slots, id), status == HAFT_OK ? "allocated" : "reserved");
     }
+}
+
+static void haft__tell_status(struct haft__text *text, const struct haft__slots *slots, const char *table, haft_id id,
+                        haft_status status)
+{
+    char id_text[HAFT_ID_TEXT_SIZE];
+
+    haft_id_format(slots->format.layout, id, id_text, sizeof id_text);
+    haft__text_add(text, "%s: %s: %s (%s)", table, id_text,
+             status == HAFT_OK ? "live" : haft_status_text(status), haft_status_name(status));
 }
 
 HAFT_INTERNAL
@@ -4392,12 +4437,23 @@ int haft__sites_describe(const struct haft__slots *slots, const char *table, haf
                    char *line, size_t size)
 {
     struct haft__text text = haft__text_in(line, size);
-    char id_text[HAFT_ID_TEXT_SIZE];
 
-    haft_id_format(slots->format.layout, id, id_text, sizeof id_text);
-    haft__text_add(&text, "%s: %s: %s (%s)", table, id_text,
-             status == HAFT_OK ? "live" : haft_status_text(status), haft_status_name(status));
+    haft__tell_status(&text, slots, table, id, status);
     haft__sites_tell(&text, slots, id, status);
+    return haft__text_length(&text);
+}
+
+HAFT_INTERNAL int haft__sites_describe_ended(const struct haft__slots *slots, const char *table, haft_id id,
+                                       haft_status status, char *line, size_t size)
+{
+    struct haft__text text = haft__text_in(line, size);
+
+    haft__tell_status(&text, slots, table, id, status);
+    if (slots->sites.records != NULL) {
+        haft__text_add(&text, ", at ");
+        haft__site_tell(&text, haft__site_of(&haft__site_record(slots, id)->died));
+        haft__tell_born(&text, haft__site_record(slots, id), "allocated");
+    }
     return haft__text_length(&text);
 }
 

@@ -60,21 +60,21 @@
  *   met first
  *     haft/id.h             190  the id: what names an object instead of a pointer
  *     haft/status.h         364  what haft's functions answer
- *     haft/view.h           707  resolving ids: what every table has in common
- *     haft/domain.h        1431  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1767  the handle table that all threads share, and its workers
- *     haft/counted.h       2259  the handle table for any thread: objects are held by counts
- *     haft/local.h         2604  the handle table of one thread: slots with holes, stable addresses
+ *     haft/view.h           706  resolving ids: what every table has in common
+ *     haft/domain.h        1430  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1766  the handle table that all threads share, and its workers
+ *     haft/counted.h       2258  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2603  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2944  visiting the live objects of a shared table
- *     haft/pin.h           3060  holding on to an object beyond a read section
- *     haft/share.h         3112  hand a local table over to all threads, and back
- *     haft/memory.h        3195  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2943  visiting the live objects of a shared table
+ *     haft/pin.h           3059  holding on to an object beyond a read section
+ *     haft/share.h         3111  hand a local table over to all threads, and back
+ *     haft/memory.h        3194  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/diagnose.h      1046  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4249  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1045  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4248  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          962  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          961  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -363,7 +363,7 @@ bool haft_id_parse(haft_layout layout, const char *text, haft_id *id);
 /*
  * haft/status.h - what haft's functions answer.
  *
- * One enum for all of haft.  A stale id is an answer, not an error; misuse that is not listed here
+ * One type for all of haft.  A stale id is an answer, not an error; misuse that is not listed here
  * (a worker used by two threads, say) is an assert in debug builds.  No function looks for NULL in
  * place of a table, a worker or a domain.
  */
@@ -379,7 +379,6 @@ typedef enum haft_status {
     HAFT_RESERVED,     /* reserved, and not published yet */
     HAFT_STALE,        /* the object was freed, or the reservation given up */
     HAFT_EXHAUSTED,    /* stale, and the slot has lived all its generations */
-    HAFT_DEAD,         /* the object has been killed before; its id is live until the refresh */
 
     /* Why the call got no slot, memory, thread or file. */
     HAFT_FULL,      /* the table's capacity is in use */
@@ -387,8 +386,6 @@ typedef enum haft_status {
                        set */
     HAFT_NO_MEMORY, /* the system, the allocator or given memory has no more; or no address space */
     HAFT_NO_THREAD, /* the system gave no thread */
-    HAFT_NO_FILE,   /* the system did not take the file */
-    HAFT_USED_UP,   /* a recorder has created as many objects as it was opened for */
 
     /* Calls at the wrong moment: nothing was done. */
     HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
@@ -397,21 +394,13 @@ typedef enum haft_status {
     HAFT_NOT_PINNED,  /* the object has no pin */
     HAFT_NOT_HELD,    /* no object with that id is held */
     HAFT_CLOSED,      /* the table is being closed */
-    HAFT_SAME_KEY,    /* another recorder of the frame has the key */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
     HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,
                          closes, flushes, trims, shares or moves objects */
     HAFT_FORKED,      /* in the child of a fork: it would wait for threads of the parent */
 
-    /* Why an id cannot be restored: nothing was done. */
-    HAFT_OUT_OF_RANGE, /* the index is beyond the table's slots, or the history's snapshots */
-    HAFT_OCCUPIED,     /* the slot holds an object or a reservation; or the id has a value */
-
-    /* Why a state cannot be loaded or gone back to: nothing was done. */
-    HAFT_DAMAGED,     /* the file is no saved table, is cut off or has been changed */
-    HAFT_OTHER_TABLE, /* it is the state of a table that was opened with other options, or a file of
-                         another version or with objects of another size */
+    HAFT_OUT_OF_RANGE, /* an index beyond the table's slots, or the history's snapshots */
 
     /* Options out of range: nothing was opened. */
     HAFT_UNKNOWN_OPTION, /* set, but this library has no such option */
@@ -427,26 +416,36 @@ typedef enum haft_status {
     HAFT_BAD_WAITING_BYTES,
     HAFT_BAD_FOREIGN_CLOCK,
     HAFT_BAD_CLOCK,
-    HAFT_BAD_BLOCK_SIZE,
-    HAFT_BAD_MAX_BLOCK_SIZE,
-    HAFT_BAD_BUFFER_SIZE,
-    HAFT_BAD_DIRECTORY,
-    HAFT_BAD_INTERVAL_MS,
-    HAFT_BAD_VALUE_SIZE,
-    HAFT_BAD_VALUE_ALIGNMENT,
     HAFT_BAD_WRAP,
-    HAFT_BAD_ON_END,
-    HAFT_BAD_KEEP,
     HAFT_BAD_COPIES,
 
-    HAFT_STATUS_COUNT /* how many there are; never returned */
+    HAFT_STATUS_COUNT, /* how many there are; never returned */
+
+    /* The kit's: haft/kit/status.h has their names. */
+    HAFT_KIT_100 = 100,
+    HAFT_KIT_101,
+    HAFT_KIT_102,
+    HAFT_KIT_103,
+    HAFT_KIT_104,
+    HAFT_KIT_105,
+    HAFT_KIT_106,
+    HAFT_KIT_107,
+    HAFT_KIT_108,
+    HAFT_KIT_109,
+    HAFT_KIT_110,
+    HAFT_KIT_111,
+    HAFT_KIT_112,
+    HAFT_KIT_113,
+    HAFT_KIT_114,
+    HAFT_KIT_115
 } haft_status;
 
 /*
  * haft_status_text - a status in words.
  *
  * Returns   a constant string, one sentence without a full stop; for the HAFT_BAD_ statuses it
- *           begins with the option's name.  "unknown status" for other numbers.
+ *           begins with the option's name.  "unknown status" for other numbers, and for the kit's
+ *           before one of its functions has returned one.
  */
 const char *haft_status_text(haft_status status);
 

@@ -42,6 +42,47 @@
 #undef slots
 
 /*
+ * kit/local/status/kit_status.h - answering with a status of the kit.
+ */
+
+/* The status, which haft_status_text() and haft_status_name() know from now on. */
+HAFT_INTERNAL haft_status haft__kit_status(haft_status status);
+
+/* kit/local/status/kit_status.c */
+
+/* The kit's statuses in words. */
+
+static const struct haft__status_words haft__kit_words[] = {
+    {"HAFT_DEAD", "the object has been killed and waits for the refresh"},
+    {"HAFT_NO_FILE", "the system did not take the file"},
+    {"HAFT_USED_UP", "the recorder has created as many objects as it was opened for"},
+    {"HAFT_SAME_KEY", "another recorder of the frame has the key"},
+    {"HAFT_OCCUPIED", "the id's slot holds an object, a reservation or a value"},
+    {"HAFT_DAMAGED", "the file is no saved table, is cut off or has been changed"},
+    {"HAFT_OTHER_TABLE", "the state is that of a table that was opened with other options"},
+    {"HAFT_BAD_BLOCK_SIZE", "block_size: at most 2^30 bytes"},
+    {"HAFT_BAD_MAX_BLOCK_SIZE", "max_block_size: from block_size to 2^30 bytes"},
+    {"HAFT_BAD_BUFFER_SIZE", "buffer_size: with a buffer at least HAFT_ARENA_OVERHEAD bytes, "
+                             "without one 0"},
+    {"HAFT_BAD_DIRECTORY", "directory: one that exists and that this process may write to"},
+    {"HAFT_BAD_INTERVAL_MS", "interval_ms: 10 to 3600000, or 0 for 1000"},
+    {"HAFT_BAD_VALUE_SIZE", "value_size: at most 2^30 bytes"},
+    {"HAFT_BAD_VALUE_ALIGNMENT", "value_alignment: a power of two, at most 4096"},
+    {"HAFT_BAD_ON_END", "on_end: only sides of local tables have one"},
+    {"HAFT_BAD_KEEP", "keep: 1 or more snapshots"},
+};
+
+static const struct haft__status_list haft__kit_statuses = {HAFT_KIT_100,
+                                                sizeof haft__kit_words / sizeof haft__kit_words[0], haft__kit_words};
+
+HAFT_INTERNAL haft_status haft__kit_status(haft_status status)
+{
+    assert(status >= HAFT_KIT_100 && status <= HAFT_KIT_115);
+    haft__status_list_add(&haft__kit_statuses);
+    return status;
+}
+
+/*
  * kit/local/sides/side.h - the sides of a table: a list that its struct begins, and their entries.
  *
  * entry.word, beside slot.word of lib/slots/word.h:
@@ -141,10 +182,11 @@ static haft_status haft__check_options(const haft_side_options *options, bool is
     const haft_status status = haft__options_check(&wanted, haft__IN_SLOTS, &common, &most);
 
     if (status != HAFT_OK) {
-        return status == HAFT_BAD_OBJECT_SIZE ? HAFT_BAD_VALUE_SIZE : HAFT_BAD_VALUE_ALIGNMENT;
+        return haft__kit_status(status == HAFT_BAD_OBJECT_SIZE ? HAFT_BAD_VALUE_SIZE
+                                                         : HAFT_BAD_VALUE_ALIGNMENT);
     }
     if (is_shared && options->on_end != NULL) {
-        return HAFT_BAD_ON_END;
+        return haft__kit_status(HAFT_BAD_ON_END);
     }
     return ids_repeat ? HAFT_BAD_WRAP : HAFT_OK;
 }
@@ -399,7 +441,7 @@ static haft_status haft__claim_shared(haft__atomic_u64 *entry, haft_id id, uint6
         /* Weakened, the place of a value would be returned before its bytes are there. */
         word = haft__load_acquire(SIDE, entry);
         if (word == id.bits) {
-            return HAFT_OCCUPIED;
+            return haft__kit_status(HAFT_OCCUPIED);
         }
         if (word == reserved) {
             return HAFT_BUSY;
@@ -425,7 +467,7 @@ static haft_status haft__claim_local(const haft_side *side, haft__atomic_u64 *en
     const uint64_t word = haft__load_relaxed(OWN, entry);
 
     if (word == id.bits) {
-        return HAFT_OCCUPIED;
+        return haft__kit_status(HAFT_OCCUPIED);
     }
     if (haft__word_index(&side->slots->format, word) == haft__MARK_RESERVED) {
         return HAFT_BUSY;
@@ -800,7 +842,7 @@ haft_status haft_history_open_sized(const haft_history_options *options, size_t 
     if (status != HAFT_OK) {
         return status;
     }
-    return known.keep != 0 ? haft__open_history(&known, history) : HAFT_BAD_KEEP;
+    return known.keep != 0 ? haft__open_history(&known, history) : haft__kit_status(HAFT_BAD_KEEP);
 }
 
 /* Bytes of a snapshot's changes, with room for one more: never 0. */
@@ -1392,7 +1434,7 @@ static haft_status haft__check_history(const haft_local *local, const haft_histo
     const haft_status status = haft__local_check_moment(local);
 
     if (status == HAFT_OK && !haft__history_fits(history, &shape)) {
-        return HAFT_OTHER_TABLE;
+        return haft__kit_status(HAFT_OTHER_TABLE);
     }
     return status;
 }
@@ -1934,7 +1976,7 @@ static haft_status haft__check_slot(const haft_local *local, haft_id id)
         return HAFT_EXHAUSTED;
     }
     if (!haft__local_is_free(local, index, word) || haft__local_is_ending(local, index)) {
-        return HAFT_OCCUPIED;
+        return haft__kit_status(HAFT_OCCUPIED);
     }
     if (local->wraps && haft__slots_word_or_floor(&local->slots, index, word) == 0) {
         return HAFT_OK; /* even below the first generation: the slot may have begun again */
@@ -2586,7 +2628,7 @@ haft_status haft__saved_fault(haft_file *file, haft_status status, uint64_t offs
 {
     file->offset = offset;
     file->what = what;
-    return status;
+    return haft__kit_status(status);
 }
 
 /* --- writing --- */
@@ -3232,10 +3274,12 @@ int haft_packed_explain(const haft_packed *packed, haft_status status, char *lin
 
 int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *text, size_t size)
 {
-    const bool is_dead = haft_packed_state(packed, id) == HAFT_PACKED_DEAD;
-    const haft_status status = is_dead ? HAFT_DEAD : haft_packed_diagnose(packed, id);
-
-    return haft__sites_describe(&packed->slots, packed->name, id, status, text, size);
+    if (haft_packed_state(packed, id) == HAFT_PACKED_DEAD) {
+        return haft__sites_describe_ended(&packed->slots, packed->name, id, haft__kit_status(HAFT_DEAD), text,
+                                    size);
+    }
+    return haft__sites_describe(&packed->slots, packed->name, id, haft_packed_diagnose(packed, id), text,
+                          size);
 }
 
 void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slots)
@@ -3587,7 +3631,7 @@ haft_status haft_packed_kill(haft_packed *packed, haft_id id)
     if (!haft_packed_is_live(packed->view, id)) {
         return haft__slots_diagnose(&packed->slots, id);
     }
-    return haft__list_dead(packed, id, haft__CALLER) ? HAFT_OK : HAFT_DEAD;
+    return haft__list_dead(packed, id, haft__CALLER) ? HAFT_OK : haft__kit_status(HAFT_DEAD);
 }
 
 haft_status haft_packed_refresh(haft_packed *packed)
@@ -3957,7 +4001,7 @@ static haft_status haft__check_history_of(const haft_packed *packed, const haft_
     const haft_status status = haft__packed_check_moment(packed);
 
     if (status == HAFT_OK && !haft__history_fits(history, &shape)) {
-        return HAFT_OTHER_TABLE;
+        return haft__kit_status(HAFT_OTHER_TABLE);
     }
     return status;
 }
@@ -4375,14 +4419,14 @@ static haft_status haft__take_options(struct haft__arena *arena, const haft_aren
                                                      : haft__larger(size, haft__DEFAULT_MAX_BLOCK_SIZE);
 
     if (size > haft__LARGEST_BLOCK_SIZE) {
-        return HAFT_BAD_BLOCK_SIZE;
+        return haft__kit_status(HAFT_BAD_BLOCK_SIZE);
     }
     if (most < size || most > haft__LARGEST_BLOCK_SIZE) {
-        return HAFT_BAD_MAX_BLOCK_SIZE;
+        return haft__kit_status(HAFT_BAD_MAX_BLOCK_SIZE);
     }
     if (options->buffer != NULL ? options->buffer_size < HAFT_ARENA_OVERHEAD
                                 : options->buffer_size != 0) {
-        return HAFT_BAD_BUFFER_SIZE;
+        return haft__kit_status(HAFT_BAD_BUFFER_SIZE);
     }
     *arena = (struct haft__arena){
         .block_size = size,
@@ -5375,7 +5419,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
     assert(!commands->applying && "a command's call may not close or open recorders");
     haft__roster_hand_over(commands->worker); /* the set may come from another thread */
     if (haft__place < commands->open && commands->recorders[haft__place]->key == key) {
-        return HAFT_SAME_KEY;
+        return haft__kit_status(HAFT_SAME_KEY);
     }
     haft_status status = commands->open < commands->made ? HAFT_OK : haft__make_recorder(commands);
 
@@ -5577,7 +5621,7 @@ haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **ha
 {
     assert(haft__recorder_may_record(recorder) && "record between the recorder's opening and the apply");
     if (recorder->created == recorder->ids_count) {
-        return HAFT_USED_UP;
+        return haft__kit_status(HAFT_USED_UP);
     }
     *id = recorder->ids[recorder->created++];
     if (haft__object != NULL) {
@@ -5761,7 +5805,7 @@ static haft_status haft__write_file(haft_export *export)
     const bool written = haft__export_file_write(&export->file, text, haft__length);
 
     free(text);
-    return written ? HAFT_OK : HAFT_NO_FILE;
+    return written ? HAFT_OK : haft__kit_status(HAFT_NO_FILE);
 }
 
 /* --- the thread --- */
@@ -5796,12 +5840,12 @@ static void haft__write_until_stopped(void *arg)
 static haft_status haft__check_export(const haft_export_options *options)
 {
     if (options->directory == NULL) {
-        return HAFT_BAD_DIRECTORY;
+        return haft__kit_status(HAFT_BAD_DIRECTORY);
     }
     return options->interval_ms == 0 || (options->interval_ms >= haft__LEAST_INTERVAL_MS &&
                                          options->interval_ms <= haft__MOST_INTERVAL_MS)
                ? HAFT_OK
-               : HAFT_BAD_INTERVAL_MS;
+               : haft__kit_status(HAFT_BAD_INTERVAL_MS);
 }
 
 static haft_export *haft__new_export(const haft_export_options *options)
@@ -5918,7 +5962,7 @@ static void haft__take_locks_to_write(haft_export *export)
 haft_status haft_export_write(haft_export *opened)
 {
     if (!haft__is_mine(opened)) {
-        return HAFT_NO_FILE;
+        return haft__kit_status(HAFT_NO_FILE);
     }
     const int cancel = haft__os_cancel_off();
 
@@ -6178,12 +6222,12 @@ haft_status haft__export_file_open(struct haft__export_file *file, const char *d
     file->directory = open(directory, O_RDONLY | haft__OS_O_DIRECTORY | haft__OS_O_CLOEXEC);
     if (file->directory < 0 && (errno == EMFILE || errno == ENFILE)) {
         haft__export_file_forget(file);
-        return HAFT_NO_FILE; /* the directory may be as it should */
+        return haft__kit_status(HAFT_NO_FILE); /* the directory may be as it should */
     }
     if (file->directory < 0 ||
         haft__sys_faccessat(file->directory, ".", W_OK | X_OK, haft__OS_AT_EACCESS) != 0) {
         haft__export_file_forget(file);
-        return HAFT_BAD_DIRECTORY;
+        return haft__kit_status(HAFT_BAD_DIRECTORY);
     }
     for (int turn = 1; turn <= haft__MOST_OF_A_NUMBER && haft__is_taken(error); turn++) {
         haft__set_names(file, process, turn);
@@ -6191,7 +6235,7 @@ haft_status haft__export_file_open(struct haft__export_file *file, const char *d
     }
     if (error != 0) {
         haft__export_file_forget(file);
-        return HAFT_NO_FILE;
+        return haft__kit_status(HAFT_NO_FILE);
     }
     return HAFT_OK;
 }

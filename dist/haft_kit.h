@@ -8,18 +8,19 @@
  * may take haft_kit.hpp instead.  What haft.h says of all its sections holds here too.
  *
  *   what there is
- *     haft/kit/packed.h      36  the handle table of one thread that keeps its objects dense: no
+ *     haft/kit/status.h      37  what functions of the kit answer beside what those of the core do
+ *     haft/kit/packed.h      70  the handle table of one thread that keeps its objects dense: no
  *                                holes
- *     haft/kit/arena.h      396  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/kit/snapshot.h   661  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/kit/arena.h      430  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/kit/snapshot.h   695  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/kit/restore.h    881  ids of a haft_local that are chosen elsewhere: those of a saved
+ *     haft/kit/restore.h    915  ids of a haft_local that are chosen elsewhere: those of a saved
  *                                game, or that a server assigns
- *     haft/kit/side.h       968  side tables: values of another type under the ids of a table
- *     haft/kit/commands.h  1211  creations and destructions recorded by jobs, carried out at the
+ *     haft/kit/side.h      1002  side tables: values of another type under the ids of a table
+ *     haft/kit/commands.h  1245  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/typed.h     1600  more for one C type, as haft/typed.h
- *     haft/kit/export.h    1648  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/typed.h     1634  more for one C type, as haft/typed.h
+ *     haft/kit/export.h    1682  statistics of all open tables in a file, for haft-top and other
  *                                programs
  */
 #ifndef HAFT_HAFT_KIT_H
@@ -31,6 +32,39 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/*
+ * haft/kit/status.h - what functions of the kit answer beside what those of the core do.
+ *
+ * They are values of haft_status, so haft_status_text() and haft_status_name() answer for them too.
+ */
+
+/* The object has been killed before; its id is live until the refresh. */
+#define HAFT_DEAD HAFT_KIT_100
+/* The system did not take the file. */
+#define HAFT_NO_FILE HAFT_KIT_101
+/* A recorder has created as many objects as it was opened for. */
+#define HAFT_USED_UP HAFT_KIT_102
+/* Another recorder of the frame has the key. */
+#define HAFT_SAME_KEY HAFT_KIT_103
+/* The slot holds an object or a reservation; or the id has a value. */
+#define HAFT_OCCUPIED HAFT_KIT_104
+/* The file is no saved table, is cut off or has been changed. */
+#define HAFT_DAMAGED HAFT_KIT_105
+/* The state of a table that was opened with other options, or a file of another version or with
+ * objects of another size. */
+#define HAFT_OTHER_TABLE HAFT_KIT_106
+
+/* Options out of range: nothing was opened. */
+#define HAFT_BAD_BLOCK_SIZE HAFT_KIT_107
+#define HAFT_BAD_MAX_BLOCK_SIZE HAFT_KIT_108
+#define HAFT_BAD_BUFFER_SIZE HAFT_KIT_109
+#define HAFT_BAD_DIRECTORY HAFT_KIT_110
+#define HAFT_BAD_INTERVAL_MS HAFT_KIT_111
+#define HAFT_BAD_VALUE_SIZE HAFT_KIT_112
+#define HAFT_BAD_VALUE_ALIGNMENT HAFT_KIT_113
+#define HAFT_BAD_ON_END HAFT_KIT_114
+#define HAFT_BAD_KEEP HAFT_KIT_115
 
 /*
  * haft/kit/packed.h - the handle table of one thread that keeps its objects dense: no holes.
