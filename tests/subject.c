@@ -69,6 +69,39 @@ static haft_status open_packed(const haft_table_options *options, struct subject
     return status;
 }
 
+bool kind_has_layout(int kind, haft_layout layout)
+{
+    return kind != COUNTED || layout.generation_bits <= 32;
+}
+
+static haft_status open_counted(const haft_table_options *options, struct subject *subject)
+{
+    const haft_counted_options counted = {
+        .name = options->name,
+        .capacity = options->capacity,
+        .object_size = options->object_size,
+        .object_alignment = options->object_alignment,
+        .layout = options->layout,
+        .tag = options->tag,
+        .first_generation = options->first_generation,
+        .random_first_generation = options->random_first_generation,
+        .wrap = options->wrap,
+        .on_bad_access = options->on_bad_access,
+        .bad_access_arg = options->bad_access_arg,
+        .allocator = options->allocator,
+        .reserved = {options->reserved[0], options->reserved[1]},
+    };
+
+    subject->counted = untouched;
+    const haft_status status = haft_counted_open(&counted, &subject->counted);
+
+    if (status != HAFT_OK) {
+        must(subject->counted == untouched);
+        subject->counted = NULL;
+    }
+    return status;
+}
+
 haft_status subject_try_open(int kind, const haft_table_options *options, struct subject *subject)
 {
     *subject = (struct subject){.kind = kind};
@@ -78,6 +111,8 @@ haft_status subject_try_open(int kind, const haft_table_options *options, struct
     case DENSE:
     case KILLED:
         return open_packed(options, subject);
+    case COUNTED:
+        return open_counted(options, subject);
     default:
         return open_local(options, subject);
     }
@@ -93,53 +128,58 @@ struct subject subject_open(int kind, const haft_table_options *options)
 
 void subject_close(struct subject *subject)
 {
-    if (subject->kind == SHARED) {
+    switch (subject->kind) {
+    case SHARED:
         close_shared(&subject->shared);
         return;
-    }
-    if (subject->local != NULL) {
+    case LOCAL:
+    case FIFO:
         haft_local_close(subject->local);
-    } else {
+        break;
+    case COUNTED:
+        must(haft_counted_close(subject->counted) == HAFT_OK);
+        break;
+    default:
         haft_packed_close(subject->packed);
     }
     expect_no_leaks();
 }
 
+/* What a call answers of a table of its kind. */
+#define OF_RESERVING(subject, local_call, shared_call, counted_call)                               \
+    ((subject)->local != NULL     ? (local_call)                                                   \
+     : (subject)->counted != NULL ? (counted_call)                                                 \
+                                  : (shared_call))
+#define OF_KIND(subject, local_call, shared_call, packed_call, counted_call)                       \
+    ((subject)->packed != NULL ? (packed_call)                                                     \
+                               : OF_RESERVING(subject, local_call, shared_call, counted_call))
+
 haft_status subject_reserve(struct subject *subject, haft_id *id, void **object)
 {
-    return subject->local != NULL ? haft_local_reserve(subject->local, id, object)
-                                  : haft_reserve(subject->shared.worker, id, object);
+    return OF_RESERVING(subject, haft_local_reserve(subject->local, id, object),
+                        haft_reserve(subject->shared.worker, id, object),
+                        haft_counted_reserve(subject->counted, id, object));
 }
 
 void subject_publish(struct subject *subject, haft_id id)
 {
-    if (subject->local != NULL) {
-        haft_local_publish(subject->local, id);
-    } else {
-        haft_publish(subject->shared.worker, id);
-    }
+    OF_RESERVING(subject, haft_local_publish(subject->local, id),
+                 haft_publish(subject->shared.worker, id),
+                 haft_counted_publish(subject->counted, id));
 }
 
 void subject_abort(struct subject *subject, haft_id id)
 {
-    if (subject->local != NULL) {
-        haft_local_abort(subject->local, id);
-    } else {
-        haft_abort(subject->shared.worker, id);
-    }
+    OF_RESERVING(subject, haft_local_abort(subject->local, id),
+                 haft_abort(subject->shared.worker, id), haft_counted_abort(subject->counted, id));
 }
 
 haft_status subject_insert(struct subject *subject, const void *object, haft_id *id)
 {
-    switch (subject->kind) {
-    case LOCAL:
-    case FIFO:
-        return haft_local_insert(subject->local, object, id);
-    case SHARED:
-        return haft_insert(subject->shared.worker, object, id);
-    default:
-        return haft_packed_insert(subject->packed, object, id);
-    }
+    return OF_KIND(subject, haft_local_insert(subject->local, object, id),
+                   haft_insert(subject->shared.worker, object, id),
+                   haft_packed_insert(subject->packed, object, id),
+                   haft_counted_insert(subject->counted, object, id));
 }
 
 static haft_status kill(haft_packed *packed, haft_id id)
@@ -152,90 +192,88 @@ static haft_status kill(haft_packed *packed, haft_id id)
 
 haft_status subject_free(struct subject *subject, haft_id id)
 {
-    switch (subject->kind) {
-    case LOCAL:
-    case FIFO:
-        return haft_local_free(subject->local, id);
-    case SHARED:
-        return haft_free(subject->shared.worker, id);
-    case DENSE:
-        return haft_packed_free(subject->packed, id);
-    default:
-        return kill(subject->packed, id);
-    }
+    return OF_KIND(
+        subject, haft_local_free(subject->local, id), haft_free(subject->shared.worker, id),
+        subject->kind == DENSE ? haft_packed_free(subject->packed, id) : kill(subject->packed, id),
+        haft_counted_free(subject->counted, id));
+}
+
+static void *released(const struct subject *subject, haft_id id, void *object)
+{
+    must(object == NULL || haft_counted_release(subject->counted, id) == HAFT_OK);
+    return object;
 }
 
 void *subject_find(const struct subject *subject, haft_id id)
 {
-    return subject->packed != NULL ? haft_packed_resolve(haft_packed_view(subject->packed), id)
-                                   : haft_resolve(subject->view, id);
+    return OF_KIND(subject, haft_resolve(subject->view, id), haft_resolve(subject->view, id),
+                   haft_packed_resolve(haft_packed_view(subject->packed), id),
+                   released(subject, id, haft_counted_acquire(subject->counted, id)));
+}
+
+void *subject_require(const struct subject *subject, haft_id id)
+{
+    return OF_KIND(subject, haft_local_require(subject->local, subject->view, id),
+                   haft_require(subject->shared.table, subject->view, id),
+                   haft_packed_require(subject->packed, haft_packed_view(subject->packed), id),
+                   released(subject, id, haft_counted_require(subject->counted, id)));
 }
 
 bool subject_is_live(const struct subject *subject, haft_id id)
 {
-    return subject->packed != NULL ? haft_packed_is_live(haft_packed_view(subject->packed), id)
-                                   : haft_is_live(subject->view, id);
+    return OF_KIND(subject, haft_is_live(subject->view, id), haft_is_live(subject->view, id),
+                   haft_packed_is_live(haft_packed_view(subject->packed), id),
+                   haft_counted_is_live(subject->counted, id));
 }
 
 haft_status subject_id_at(const struct subject *subject, uint64_t index, haft_id *id)
 {
-    if (subject->packed != NULL) {
-        return haft_packed_id_at(subject->packed, index, id);
-    }
-    return subject->local != NULL ? haft_local_id_at(subject->local, index, id)
-                                  : haft_id_at(subject->shared.table, index, id);
+    return OF_KIND(subject, haft_local_id_at(subject->local, index, id),
+                   haft_id_at(subject->shared.table, index, id),
+                   haft_packed_id_at(subject->packed, index, id),
+                   haft_counted_id_at(subject->counted, index, id));
 }
 
 haft_status subject_diagnose(const struct subject *subject, haft_id id)
 {
-    switch (subject->kind) {
-    case LOCAL:
-    case FIFO:
-        return haft_local_diagnose(subject->local, id);
-    case SHARED:
-        return haft_diagnose(subject->shared.table, id);
-    default:
-        return haft_packed_diagnose(subject->packed, id);
-    }
+    return OF_KIND(
+        subject, haft_local_diagnose(subject->local, id), haft_diagnose(subject->shared.table, id),
+        haft_packed_diagnose(subject->packed, id), haft_counted_diagnose(subject->counted, id));
+}
+
+int subject_describe(const struct subject *subject, haft_id id, char *text, size_t size)
+{
+    return OF_KIND(subject, haft_local_diagnose_format(subject->local, id, text, size),
+                   haft_diagnose_format(subject->shared.table, id, text, size),
+                   haft_packed_diagnose_format(subject->packed, id, text, size),
+                   haft_counted_diagnose_format(subject->counted, id, text, size));
 }
 
 haft_layout subject_layout(const struct subject *subject)
 {
-    switch (subject->kind) {
-    case LOCAL:
-    case FIFO:
-        return haft_local_layout(subject->local);
-    case SHARED:
-        return haft_table_layout(subject->shared.table);
-    default:
-        return haft_packed_layout(subject->packed);
-    }
+    return OF_KIND(subject, haft_local_layout(subject->local),
+                   haft_table_layout(subject->shared.table), haft_packed_layout(subject->packed),
+                   haft_counted_layout(subject->counted));
 }
 
 const char *subject_name(const struct subject *subject)
 {
-    switch (subject->kind) {
-    case LOCAL:
-    case FIFO:
-        return haft_local_name(subject->local);
-    case SHARED:
-        return haft_table_name(subject->shared.table);
-    default:
-        return haft_packed_name(subject->packed);
-    }
+    return OF_KIND(subject, haft_local_name(subject->local), haft_table_name(subject->shared.table),
+                   haft_packed_name(subject->packed), haft_counted_name(subject->counted));
 }
 
 uint64_t subject_live(const struct subject *subject)
 {
-    switch (subject->kind) {
-    case LOCAL:
-    case FIFO:
-        return haft_local_count(subject->local);
-    case SHARED:
-        return stats_of(subject->shared.table).live;
-    default:
-        return haft_packed_count(subject->packed);
-    }
+    return OF_KIND(subject, haft_local_count(subject->local), stats_of(subject->shared.table).live,
+                   haft_packed_count(subject->packed),
+                   haft_counted_stats_get(subject->counted).live);
+}
+
+uint64_t subject_exhausted(const struct subject *subject)
+{
+    return OF_RESERVING(subject, haft_local_stats_get(subject->local).exhausted,
+                        stats_of(subject->shared.table).exhausted,
+                        haft_counted_stats_get(subject->counted).exhausted);
 }
 
 void subject_settle(struct subject *subject)
@@ -253,4 +291,16 @@ uint64_t subject_fill(struct subject *subject, haft_id *ids, uint64_t most)
         count++;
     }
     return count;
+}
+
+void subject_insert_each(struct subject *subject, haft_id *ids, int count)
+{
+    must(subject_fill(subject, ids, (uint64_t)count) == (uint64_t)count);
+}
+
+void subject_free_each(struct subject *subject, const haft_id *ids, int count)
+{
+    for (int i = 0; i < count; i++) {
+        must(subject_free(subject, ids[i]) == HAFT_OK);
+    }
 }

@@ -10,6 +10,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <criterion/parameterized.h>
+#include <haft/counted.h>
 #include <haft/domain.h>
 #include <haft/kit/packed.h>
 #include <haft/local.h>
@@ -169,30 +170,36 @@ void reader_leave(struct reader *reader);
 
 /* FIFO: a local table that reuses slots in that order.  DENSE: a packed one.  KILLED: a packed one
  * that keeps the order of its objects, which are freed by a kill and a refresh. */
-enum kind { LOCAL, SHARED, FIFO, DENSE, KILLED, KINDS };
+enum kind { LOCAL, SHARED, FIFO, DENSE, KILLED, COUNTED, KINDS };
 
 struct subject {
     int kind;
     haft_local *local;
     struct shared shared;
     haft_packed *packed;
-    haft_view view; /* not of packed ones */
+    haft_counted *counted;
+    haft_view view; /* of local and shared ones */
 };
 
 #define TEST_ON_KINDS(suite, name, first, kinds)                                                   \
     ParameterizedTestParameters(suite, name)                                                       \
     {                                                                                              \
-        static int all[KINDS] = {SHARED, LOCAL, FIFO, DENSE, KILLED};                              \
+        static int all[KINDS] = {COUNTED, SHARED, LOCAL, FIFO, DENSE, KILLED};                     \
         return cr_make_param_array(int, all + (first), kinds);                                     \
     }                                                                                              \
     ParameterizedTest(int *kind, suite, name)
 
-/* The body runs once for SHARED and for LOCAL, or once for each kind, or for each that is of one
- * thread, with `kind`. */
-#define TEST_ON_EACH_TABLE(suite, name) TEST_ON_KINDS(suite, name, 0, 2)
+/* The body runs once for each kind, with `kind`: for SHARED and LOCAL, which have views; for those
+ * and COUNTED, which reserve; for all; for each that is of one thread. */
+#define TEST_ON_EACH_TABLE(suite, name) TEST_ON_KINDS(suite, name, 1, 2)
+#define TEST_ON_EACH_RESERVING(suite, name) TEST_ON_KINDS(suite, name, 0, 3)
 #define TEST_ON_EACH_KIND(suite, name) TEST_ON_KINDS(suite, name, 0, KINDS)
-#define TEST_ON_EACH_ALONE(suite, name) TEST_ON_KINDS(suite, name, 1, KINDS - 1)
+#define TEST_ON_EACH_ALONE(suite, name) TEST_ON_KINDS(suite, name, 2, KINDS - 2)
 
+/* Whether tables of the kind have that layout: a counted one's generations have at most 32 bits. */
+bool kind_has_layout(int kind, haft_layout layout);
+
+/* Of the options those that the kind has. */
 haft_status subject_try_open(int kind, const haft_table_options *options, struct subject *subject);
 struct subject subject_open(int kind, const haft_table_options *options);
 void subject_close(struct subject *subject);
@@ -201,18 +208,27 @@ void subject_publish(struct subject *subject, haft_id id);
 void subject_abort(struct subject *subject, haft_id id);
 haft_status subject_insert(struct subject *subject, const void *object, haft_id *id);
 haft_status subject_free(struct subject *subject, haft_id id);
+
+/* The object, which may be used until it is freed; a counted one is not held. */
 void *subject_find(const struct subject *subject, haft_id id);
+void *subject_require(const struct subject *subject, haft_id id);
 bool subject_is_live(const struct subject *subject, haft_id id);
 haft_status subject_diagnose(const struct subject *subject, haft_id id);
+int subject_describe(const struct subject *subject, haft_id id, char *text, size_t size);
 haft_status subject_id_at(const struct subject *subject, uint64_t index, haft_id *id);
 haft_layout subject_layout(const struct subject *subject);
 const char *subject_name(const struct subject *subject);
 uint64_t subject_live(const struct subject *subject);
+uint64_t subject_exhausted(const struct subject *subject); /* not of packed ones */
 
 /* Make all freed slots free: a grace period, where there is such a thing. */
 void subject_settle(struct subject *subject);
 
 /* Insert until it is refused; the ids in `ids`, which has room for `most`.  How many. */
 uint64_t subject_fill(struct subject *subject, haft_id *ids, uint64_t most);
+
+/* Insert and free `count`, each of which must succeed. */
+void subject_insert_each(struct subject *subject, haft_id *ids, int count);
+void subject_free_each(struct subject *subject, const haft_id *ids, int count);
 
 #endif /* HAFT_TESTS_SUPPORT_H */

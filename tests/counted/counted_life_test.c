@@ -1,7 +1,6 @@
-/* The lives of counted objects: in, held, out; and what the table says of ids. */
+/* Counted objects: held, taken, copied, wiped.  Their ids: tests/slots, as those of all tables. */
 #include "tests/support.h"
 #include <haft/counted.h>
-#include <signal.h>
 #include <string.h>
 
 static haft_counted *table;
@@ -18,25 +17,13 @@ static void note_end(void *object, haft_id id, void *arg)
     memcpy(&last_value, object, sizeof last_value);
 }
 
-static int bad_accesses;
-static haft_status bad_status;
-
-static void note_bad_access(const haft_bad_access *access, void *arg)
-{
-    ++*(int *)arg;
-    bad_status = access->status;
-    cr_expect(eq(str, (char *)access->table, "sessions"));
-}
-
 static void open_table(void)
 {
     const haft_counted_options options = {.name = "sessions",
                                           .capacity = 4,
                                           .object_size = 8,
                                           .on_destroy = note_end,
-                                          .destroy_arg = &destroyed,
-                                          .on_bad_access = note_bad_access,
-                                          .bad_access_arg = &bad_accesses};
+                                          .destroy_arg = &destroyed};
 
     assert_status(haft_counted_open(&options, &table), HAFT_OK);
 }
@@ -57,68 +44,20 @@ static haft_id insert_value(uint64_t value)
     return id;
 }
 
-/* --- in --- */
+/* --- held --- */
 
-Test(counted, insert_copies_the_object_and_null_gives_zeros)
-{
-    const haft_id id = insert_value(77);
-    haft_id zeros;
-
-    cr_expect(eq(u64, *(uint64_t *)haft_counted_acquire(table, id), 77));
-    haft_counted_release(table, id);
-    haft_counted_free(table, id);
-    assert_status(haft_counted_insert(table, NULL, &zeros), HAFT_OK);
-    cr_expect(zero(u64, *(uint64_t *)haft_counted_acquire(table, zeros)));
-    haft_counted_release(table, zeros);
-}
-
-Test(counted, insert_leaves_the_id_when_it_is_full)
-{
-    haft_id id = {123};
-
-    for (uint64_t i = 0; i < 4; i++) {
-        insert_value(i);
-    }
-    expect_status(haft_counted_insert(table, NULL, &id), HAFT_FULL);
-    cr_expect(eq(u64, id.bits, 123));
-    expect_status(haft_counted_reserve(table, &id, NULL), HAFT_FULL);
-    cr_expect(eq(u64, id.bits, 123));
-}
-
-Test(counted, a_reserved_id_is_not_live_until_it_is_published)
+Test(counted, a_reserved_object_is_not_held_and_has_no_end)
 {
     haft_id id;
     void *object;
 
     assert_status(haft_counted_reserve(table, &id, &object), HAFT_OK);
-    expect_status(haft_counted_diagnose(table, id), HAFT_RESERVED);
-    cr_expect(zero(ptr, haft_counted_acquire(table, id)));
-    expect_status(haft_counted_free(table, id), HAFT_RESERVED);
-    expect_status(haft_counted_take(table, id, &(uint64_t){0}), HAFT_RESERVED);
+    expect_status(haft_counted_take(table, id, &last_value), HAFT_RESERVED);
     expect_status(haft_counted_release(table, id), HAFT_NOT_HELD);
     cr_expect(not(haft_counted_again(table, id)));
-    *(uint64_t *)object = 5;
-    haft_counted_publish(table, id);
-    cr_expect(eq(ptr, haft_counted_acquire(table, id), object));
-    haft_counted_release(table, id);
-}
-
-Test(counted, an_aborted_id_never_lives_and_its_slot_is_free_at_once)
-{
-    haft_id id;
-    haft_id ids[4];
-
-    assert_status(haft_counted_reserve(table, &id, NULL), HAFT_OK);
     haft_counted_abort(table, id);
-    expect_status(haft_counted_diagnose(table, id), HAFT_STALE);
     cr_expect(zero(int, destroyed));
-    for (int i = 0; i < 4; i++) {
-        ids[i] = insert_value(1);
-        cr_expect(not(haft_id_equal(ids[i], id)));
-    }
 }
-
-/* --- held --- */
 
 Test(counted, free_ends_an_object_that_is_not_held_at_once)
 {
@@ -132,6 +71,18 @@ Test(counted, free_ends_an_object_that_is_not_held_at_once)
     cr_expect(eq(int, destroyed, 1));
 }
 
+/* What is said of a slot whose object has been freed, held or not. */
+static void expect_next_life(haft_id id)
+{
+    const haft_id next = {id.bits + (UINT64_C(1) << 32)};
+    haft_id at;
+
+    expect_status(haft_counted_diagnose(table, id), HAFT_STALE);
+    expect_status(haft_counted_diagnose(table, next), HAFT_NEVER_ISSUED);
+    expect_status(haft_counted_id_at(table, haft_id_index(HAFT_LAYOUT_32_32, id), &at), HAFT_STALE);
+    cr_expect(haft_id_equal(at, next));
+}
+
 Test(counted, the_last_release_ends_an_object_freed_while_held)
 {
     const haft_id id = insert_value(9);
@@ -140,6 +91,7 @@ Test(counted, the_last_release_ends_an_object_freed_while_held)
     cr_expect(eq(ptr, haft_counted_acquire(table, id), held));
     expect_status(haft_counted_free(table, id), HAFT_OK);
     expect_status(haft_counted_free(table, id), HAFT_STALE);
+    expect_next_life(id);
     cr_expect(zero(ptr, haft_counted_acquire(table, id)));
     cr_expect(not(haft_counted_is_live(table, id)));
     cr_expect(eq(u64, *held, 9));
@@ -206,27 +158,13 @@ Test(counted, a_release_by_a_past_id_does_not_touch_the_next_life)
     cr_expect(eq(int, held, 4));
 }
 
-Test(counted, require_is_acquire_and_reports_what_is_not_live)
+Test(counted, a_required_object_is_held)
 {
     const haft_id id = insert_value(9);
-    void *held = haft_counted_require(table, id);
 
-    cr_assert(not(zero(ptr, held)));
-    cr_expect(zero(int, bad_accesses));
+    cr_assert(not(zero(ptr, haft_counted_require(table, id))));
     expect_status(haft_counted_take(table, id, &last_value), HAFT_IN_USE);
-    haft_counted_release(table, id);
-    haft_counted_free(table, id);
-    cr_expect(zero(ptr, haft_counted_require(table, id)));
-    cr_expect(eq(int, bad_accesses, 1));
-    cr_expect(eq(int, bad_status, HAFT_STALE));
-    cr_expect(zero(ptr, haft_counted_require(table, HAFT_NIL)));
-    cr_expect(eq(int, bad_status, HAFT_NO_ID));
-}
-
-Test(counted_apart, require_without_on_bad_access_aborts, .signal = SIGABRT)
-{
-    assert_status(haft_counted_open(&(haft_counted_options){.capacity = 1}, &table), HAFT_OK);
-    haft_counted_require(table, HAFT_NIL);
+    expect_status(haft_counted_release(table, id), HAFT_OK);
 }
 
 /* --- out --- */
@@ -293,112 +231,6 @@ Test(counted_apart, a_table_with_copies_reserves_nothing)
     expect_status(haft_counted_reserve(table, &id, NULL), HAFT_BAD_COPIES);
     cr_expect(eq(u64, id.bits, 5));
     haft_counted_close(table);
-}
-
-/* --- ids --- */
-
-Test(counted, diagnose_says_why_an_id_is_not_live)
-{
-    const haft_id live = insert_value(1);
-    const haft_id freed = insert_value(2);
-    const haft_id held = insert_value(3);
-    const uint64_t generation = UINT64_C(1) << 32;
-
-    must(haft_counted_free(table, freed) == HAFT_OK);
-    must(haft_counted_acquire(table, held) != NULL);
-    must(haft_counted_free(table, held) == HAFT_OK);
-    expect_status(haft_counted_diagnose(table, live), HAFT_OK);
-    expect_status(haft_counted_diagnose(table, freed), HAFT_STALE);
-    expect_status(haft_counted_diagnose(table, held), HAFT_STALE);
-    expect_status(haft_counted_diagnose(table, HAFT_NIL), HAFT_NO_ID);
-    expect_status(haft_counted_diagnose(table, (haft_id){generation | 1}), HAFT_MALFORMED);
-    expect_status(haft_counted_diagnose(table, (haft_id){live.bits + generation}),
-                  HAFT_NEVER_ISSUED);
-    expect_status(haft_counted_diagnose(table, (haft_id){freed.bits + generation}),
-                  HAFT_NEVER_ISSUED);
-    expect_status(haft_counted_diagnose(table, (haft_id){held.bits + generation}),
-                  HAFT_NEVER_ISSUED);
-    expect_status(haft_counted_diagnose(table, (haft_id){generation | 7}), HAFT_NEVER_ISSUED);
-    expect_status(haft_counted_diagnose(table, (haft_id){generation | 8}), HAFT_NEVER_ISSUED);
-    expect_status(haft_counted_diagnose(table, (haft_id){generation | UINT32_MAX}),
-                  HAFT_NEVER_ISSUED);
-    haft_counted_release(table, held);
-}
-
-Test(counted, diagnose_format_is_one_line_with_the_name)
-{
-    char line[200];
-    const haft_id id = insert_value(1);
-
-    haft_counted_free(table, id);
-    const int length = haft_counted_diagnose_format(table, id, line, sizeof line);
-
-    cr_expect(eq(int, length, (int)strlen(line)));
-    cr_expect(not(zero(ptr, strstr(line, "sessions"))));
-    cr_expect(not(zero(ptr, strstr(line, "HAFT_STALE"))), "%s", line);
-    cr_expect(zero(ptr, strchr(line, '\n')));
-    cr_expect(eq(int, haft_counted_diagnose_format(table, id, NULL, 0), length));
-}
-
-Test(counted, a_forged_id_is_never_live_and_changes_nothing)
-{
-    uint64_t state = 1;
-    haft_id live[4];
-
-    for (uint64_t i = 0; i < 3; i++) {
-        live[i] = insert_value(i);
-    }
-    must(haft_counted_acquire(table, live[2]) != NULL);
-    for (int i = 0; i < 300000; i++) {
-        const uint64_t random = random_next(&state);
-        const haft_id id = {i % 2 == 0 ? random : live[random % 3].bits ^ UINT64_C(1) << i % 64};
-        bool is_live = false;
-
-        for (int n = 0; n < 3; n++) {
-            is_live |= haft_id_equal(id, live[n]);
-        }
-        must(is_live == (haft_counted_diagnose(table, id) == HAFT_OK));
-        if (!is_live) {
-            must(haft_counted_acquire(table, id) == NULL);
-            must(!haft_counted_again(table, id));
-            must(haft_counted_release(table, id) == HAFT_NOT_HELD);
-            must(haft_counted_free(table, id) == haft_counted_diagnose(table, id));
-            must(haft_counted_take(table, id, &last_value) == haft_counted_diagnose(table, id));
-        }
-    }
-    cr_expect(eq(u64, haft_counted_stats_get(table).live, 3));
-    cr_expect(eq(u64, haft_counted_stats_get(table).held, 1));
-    haft_counted_release(table, live[2]);
-}
-
-Test(counted, id_at_gives_the_id_that_the_slot_has_or_gets_next)
-{
-    haft_id at;
-    const haft_id id = insert_value(1);
-    const haft_id next = {id.bits + (UINT64_C(1) << 32)};
-    const uint64_t index = haft_id_index(HAFT_LAYOUT_32_32, id);
-    haft_id reserved;
-
-    expect_status(haft_counted_id_at(table, index, &at), HAFT_OK);
-    cr_expect(haft_id_equal(at, id));
-    expect_status(haft_counted_id_at(table, index + 1, &at), HAFT_NEVER_ISSUED);
-    must(haft_counted_acquire(table, id) != NULL);
-    haft_counted_free(table, id);
-    expect_status(haft_counted_id_at(table, index, &at), HAFT_STALE);
-    cr_expect(haft_id_equal(at, next));
-    haft_counted_release(table, id);
-    expect_status(haft_counted_id_at(table, index, &at), HAFT_STALE);
-    cr_expect(haft_id_equal(at, next));
-    assert_status(haft_counted_reserve(table, &reserved, NULL), HAFT_OK);
-    expect_status(haft_counted_id_at(table, haft_id_index(HAFT_LAYOUT_32_32, reserved), &at),
-                  HAFT_RESERVED);
-    cr_expect(haft_id_equal(at, reserved));
-    haft_counted_abort(table, reserved);
-    at.bits = 5;
-    expect_status(haft_counted_id_at(table, 3, &at), HAFT_OUT_OF_RANGE);
-    expect_status(haft_counted_id_at(table, 8, &at), HAFT_OUT_OF_RANGE);
-    expect_status(haft_counted_id_at(table, UINT64_MAX, &at), HAFT_OUT_OF_RANGE);
-    cr_expect(eq(u64, at.bits, 5));
 }
 
 /* --- looking --- */

@@ -28,24 +28,10 @@ static void expect_refused(const haft_counted_options *options, haft_status stat
 
 Test(counted_open, a_bad_option_is_named)
 {
-    haft_counted *const before = (haft_counted *)(void *)&untouched;
-    haft_counted *table = before;
-
-    expect_status(haft_counted_open(NULL, &table), HAFT_BAD_CAPACITY);
-    cr_expect(eq(ptr, table, before));
+    expect_refused(NULL, HAFT_BAD_CAPACITY);
     expect_refused(OF(.capacity = 0), HAFT_BAD_CAPACITY);
-    expect_refused(OF(.capacity = UINT64_MAX), HAFT_BAD_CAPACITY);
-    expect_refused(OF(.capacity = (UINT64_C(1) << 30) - 3), HAFT_BAD_CAPACITY);
-    expect_refused(OF(.layout = HAFT_LAYOUT_OF(3, 20, 0), .capacity = 5), HAFT_BAD_CAPACITY);
-    expect_refused(TEN(.layout = HAFT_LAYOUT_OF(20, 33, 0)), HAFT_BAD_LAYOUT);
-    expect_refused(TEN(.layout = HAFT_LAYOUT_OF(20, 0, 0)), HAFT_BAD_LAYOUT);
     expect_refused(TEN(.layout = {32, 32, 0, 1}), HAFT_BAD_LAYOUT);
     expect_refused(TEN(.object_size = ((size_t)1 << 30) + 1), HAFT_BAD_OBJECT_SIZE);
-    expect_refused(TEN(.object_alignment = 3), HAFT_BAD_OBJECT_ALIGNMENT);
-    expect_refused(TEN(.object_alignment = 8192), HAFT_BAD_OBJECT_ALIGNMENT);
-    expect_refused(TEN(.tag = 1), HAFT_BAD_TAG);
-    expect_refused(TEN(.layout = HAFT_LAYOUT_32_24_8, .tag = 256), HAFT_BAD_TAG);
-    expect_refused(TEN(.first_generation = UINT64_C(1) << 32), HAFT_BAD_FIRST_GENERATION);
     expect_refused(TEN(.min_free = (UINT64_C(1) << 30) - 13), HAFT_BAD_MIN_FREE);
     expect_refused(TEN(.min_free = UINT64_MAX), HAFT_BAD_MIN_FREE);
     expect_refused(TEN(.copies = true, .object_size = 65), HAFT_BAD_COPIES);
@@ -68,25 +54,13 @@ Test(counted_open, an_option_of_a_later_version_is_refused_unless_it_is_zero)
                   HAFT_UNKNOWN_OPTION);
 }
 
-Test(counted_open, it_has_the_name_the_layout_and_the_size)
+Test(counted_open, it_has_the_size)
 {
-    char name[] = "sessions";
     haft_counted *table;
 
-    assert_status(haft_counted_open(
-                      TEN(.name = name, .object_size = 24, .layout = HAFT_LAYOUT_16_16), &table),
-                  HAFT_OK);
-    memset(name, 'x', sizeof name - 1);
-    cr_expect(eq(str, (char *)haft_counted_name(table), "sessions"));
+    assert_status(haft_counted_open(TEN(.object_size = 24), &table), HAFT_OK);
     cr_expect(eq(sz, haft_counted_object_size(table), 24));
-    cr_expect(eq(int, haft_counted_layout(table).index_bits, 16));
-    cr_expect(eq(int, haft_counted_layout(table).generation_bits, 16));
     expect_status(haft_counted_close(table), HAFT_OK);
-    assert_status(haft_counted_open(TEN(.object_size = 0), &table), HAFT_OK);
-    cr_expect(eq(str, (char *)haft_counted_name(table), "counted table"));
-    cr_expect(eq(int, haft_counted_layout(table).generation_bits, 32));
-    expect_status(haft_counted_close(table), HAFT_OK);
-    expect_no_leaks();
 }
 
 /* --- layouts --- */
@@ -134,44 +108,6 @@ Test(counted_open, every_layout_with_32_generation_bits_or_fewer_works)
         }
     }
     expect_no_leaks();
-}
-
-Test(counted_open, a_wide_tag_tells_tables_apart)
-{
-    const haft_layout layout = {8, 16, 40, 0};
-    haft_counted *one;
-    haft_counted *other;
-    haft_id id;
-
-    assert_status(haft_counted_open(TEN(.layout = layout, .tag = 1), &one), HAFT_OK);
-    assert_status(haft_counted_open(TEN(.layout = layout, .tag = UINT64_C(1) << 39), &other),
-                  HAFT_OK);
-    assert_status(haft_counted_insert(one, NULL, &id), HAFT_OK);
-    assert_status(haft_counted_insert(other, NULL, &(haft_id){0}), HAFT_OK);
-    cr_expect(zero(ptr, haft_counted_acquire(other, id)));
-    expect_status(haft_counted_free(other, id), HAFT_FOREIGN);
-    expect_status(haft_counted_release(other, id), HAFT_NOT_HELD);
-    cr_expect(haft_counted_is_live(one, id));
-    expect_status(haft_counted_close(one), HAFT_OK);
-    expect_status(haft_counted_close(other), HAFT_OK);
-}
-
-Test(counted_open, the_first_generation_is_the_option_or_random)
-{
-    haft_counted *table;
-    haft_id id;
-    haft_id ids[2];
-
-    assert_status(haft_counted_open(TEN(.first_generation = 500), &table), HAFT_OK);
-    assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
-    cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, id), 500));
-    haft_counted_close(table);
-    for (int i = 0; i < 2; i++) {
-        assert_status(haft_counted_open(TEN(.random_first_generation = true), &table), HAFT_OK);
-        assert_status(haft_counted_insert(table, NULL, &ids[i]), HAFT_OK);
-        haft_counted_close(table);
-    }
-    cr_expect(not(haft_id_equal(ids[0], ids[1])));
 }
 
 /* --- where objects lie --- */
@@ -270,16 +206,6 @@ Test(counted_open,
         }
     }
     expect_no_leaks();
-}
-
-Test(counted_open, a_footprint_beyond_the_address_space_is_refused)
-{
-    haft_counted *table;
-
-    expect_status(
-        haft_counted_open(OF(.capacity = (UINT64_C(1) << 30) - 4, .object_size = (size_t)1 << 30),
-                          &table),
-        HAFT_NO_MEMORY);
 }
 
 /* --- allocator --- */

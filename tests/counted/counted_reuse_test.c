@@ -202,31 +202,6 @@ Test(counted_reuse, the_distance_of_min_free_holds_for_the_births_of_all_threads
 
 /* --- generations --- */
 
-Test(counted_reuse, a_slot_lives_its_generations_and_is_worn_out_then)
-{
-    const uint8_t widths[] = {1, 2, 5, 8};
-
-    for (int i = 0; i < 4; i++) {
-        const haft_layout layout = {10, widths[i], 0, 0};
-        haft_id id = HAFT_NIL;
-
-        open_with(&(haft_counted_options){.capacity = 2, .object_size = 8, .layout = layout});
-        const uint64_t lives = 2 * haft_field_max(widths[i]);
-
-        for (uint64_t life = 0; life < lives; life++) {
-            must(haft_counted_insert(table, NULL, &id) == HAFT_OK);
-            must(haft_id_generation(layout, id) != 0);
-            must(haft_counted_free(table, id) == HAFT_OK);
-        }
-        expect_status(haft_counted_insert(table, NULL, &(haft_id){0}), HAFT_FULL);
-        expect_status(haft_counted_diagnose(table, id), HAFT_EXHAUSTED);
-        cr_expect(eq(u64, haft_counted_stats_get(table).exhausted, 2));
-        expect_status(haft_counted_id_at(table, HAFT_FIRST_INDEX, &id), HAFT_EXHAUSTED);
-        cr_expect(haft_id_is_nil(id));
-        close_table();
-    }
-}
-
 Test(counted_reuse, the_last_life_of_a_slot_may_end_held_or_be_given_up_or_taken)
 {
     const haft_layout layout = {10, 1, 0, 0};
@@ -247,50 +222,4 @@ Test(counted_reuse, the_last_life_of_a_slot_may_end_held_or_be_given_up_or_taken
     expect_status(haft_counted_insert(table, NULL, &ids[0]), HAFT_FULL);
     cr_expect(eq(u64, haft_counted_stats_get(table).exhausted, 3));
     close_table();
-}
-
-Test(counted_reuse, with_wrap_a_slot_goes_on_at_generation_one)
-{
-    const uint8_t widths[] = {1, 2, 5, 8, 12};
-
-    for (int i = 0; i < 5; i++) {
-        const haft_layout layout = {10, widths[i], 0, 0};
-        const uint64_t lives = haft_field_max(widths[i]);
-        haft_id id = HAFT_NIL;
-
-        open_with(&(haft_counted_options){
-            .capacity = 1, .object_size = 8, .layout = layout, .wrap = true});
-        for (uint64_t life = 0; life < 5 * lives; life++) {
-            must(haft_counted_insert(table, NULL, &id) == HAFT_OK);
-            must(haft_id_generation(layout, id) == life % lives + 1);
-            must(haft_counted_is_live(table, id));
-            must(haft_counted_free(table, id) == HAFT_OK);
-        }
-        expect_status(haft_counted_diagnose(table, id), HAFT_STALE);
-        cr_expect(zero(u64, haft_counted_stats_get(table).exhausted));
-        close_table();
-    }
-}
-
-Test(counted_reuse, the_widest_generation_ends_and_wraps_as_any_other)
-{
-    for (int wrap = 0; wrap < 2; wrap++) {
-        haft_id id = HAFT_NIL;
-
-        open_with(&(haft_counted_options){
-            .capacity = 1, .object_size = 8, .first_generation = UINT32_MAX - 1, .wrap = wrap});
-        for (uint64_t life = 0; life < 2; life++) {
-            assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
-            cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, id), UINT32_MAX - 1 + life));
-            assert_status(haft_counted_free(table, id), HAFT_OK);
-        }
-        if (wrap) {
-            assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
-            cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, id), 1));
-        } else {
-            expect_status(haft_counted_insert(table, NULL, &(haft_id){0}), HAFT_FULL);
-            expect_status(haft_counted_diagnose(table, id), HAFT_EXHAUSTED);
-        }
-        close_table();
-    }
 }

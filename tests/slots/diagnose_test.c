@@ -1,5 +1,6 @@
 /* Why an id does not resolve, in every kind of table. */
 #include "tests/support.h"
+#include <string.h>
 
 TestSuite(diagnose, .timeout = SUITE_SECONDS);
 
@@ -76,7 +77,7 @@ TEST_ON_EACH_KIND(diagnose, what_the_table_has_not_issued_is_never_issued)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(diagnose, reserved_then_ok_then_stale)
+TEST_ON_EACH_RESERVING(diagnose, reserved_then_ok_then_stale)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id id;
@@ -92,7 +93,7 @@ TEST_ON_EACH_TABLE(diagnose, reserved_then_ok_then_stale)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(diagnose, an_id_whose_slot_is_reserved_again_is_stale)
+TEST_ON_EACH_RESERVING(diagnose, an_id_whose_slot_is_reserved_again_is_stale)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[300];
@@ -150,7 +151,7 @@ TEST_ON_EACH_KIND(diagnose, every_life_of_an_exhausted_slot_is_exhausted)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(diagnose, free_says_the_same_of_every_id_that_is_not_live)
+TEST_ON_EACH_RESERVING(diagnose, free_says_the_same_of_every_id_that_is_not_live)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[40];
@@ -176,5 +177,29 @@ TEST_ON_EACH_TABLE(diagnose, free_says_the_same_of_every_id_that_is_not_live)
         }
     }
     cr_expect(eq(u64, subject_live(&subject), 10));
+    for (int i = 30; i < 40; i++) {
+        subject_abort(&subject, ids[i]);
+    }
+    subject_close(&subject);
+}
+
+TEST_ON_EACH_KIND(diagnose, in_words_is_one_line_with_the_name_and_the_status)
+{
+    haft_table_options named = options;
+    char line[200];
+    haft_id id;
+
+    named.name = "sessions";
+    struct subject subject = subject_open(*kind, &named);
+
+    assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
+    assert_status(subject_free(&subject, id), HAFT_OK);
+    const int length = subject_describe(&subject, id, line, sizeof line);
+
+    cr_expect(eq(int, length, (int)strlen(line)));
+    cr_expect(eq(int, strncmp(line, "sessions: ", 10), 0), "%s", line);
+    cr_expect(not(zero(ptr, strstr(line, "(HAFT_STALE)"))), "%s", line);
+    cr_expect(zero(ptr, strchr(line, '\n')));
+    cr_expect(eq(int, subject_describe(&subject, id, NULL, 0), length));
     subject_close(&subject);
 }

@@ -127,7 +127,7 @@ TEST_ON_EACH_KIND(geometry, objects_without_an_option_are_aligned_as_malloc_woul
             assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
             must((uintptr_t)subject_find(&subject, id) % alignment == 0);
         }
-        if (subject.packed == NULL) {
+        if (subject.view.base != NULL) {
             cr_expect(eq(u64, subject.view.stride, rounded_up(8 + size, step)));
         }
         subject_close(&subject);

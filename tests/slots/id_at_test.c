@@ -34,7 +34,7 @@ TEST_ON_EACH_KIND(id_at, a_live_object_is_found_under_its_id)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(id_at, a_reservation_has_its_id)
+TEST_ON_EACH_RESERVING(id_at, a_reservation_has_its_id)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id id;
@@ -108,7 +108,7 @@ TEST_ON_EACH_KIND(id_at, an_exhausted_slot_has_none)
     expect_after_free(*kind, &last, HAFT_EXHAUSTED, 0);
 }
 
-TEST_ON_EACH_TABLE(id_at, with_wrap_the_last_life_is_followed_by_generation_1)
+TEST_ON_EACH_RESERVING(id_at, with_wrap_the_last_life_is_followed_by_generation_1)
 {
     haft_table_options last = options;
 

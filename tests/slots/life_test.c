@@ -15,7 +15,7 @@ static const char sixteen[16] = "fifteen letters";
 
 #define LIMIT 64 /* more than a table of 10 ever holds */
 
-TEST_ON_EACH_TABLE(reserve, a_reserved_id_is_not_live_before_publish)
+TEST_ON_EACH_RESERVING(reserve, a_reserved_id_is_not_live_before_publish)
 {
     struct subject subject = subject_open(*kind, &options);
     void *object = NULL;
@@ -33,7 +33,7 @@ TEST_ON_EACH_TABLE(reserve, a_reserved_id_is_not_live_before_publish)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(reserve, the_object_need_not_be_asked_for)
+TEST_ON_EACH_RESERVING(reserve, the_object_need_not_be_asked_for)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id id = HAFT_NIL;
@@ -44,7 +44,7 @@ TEST_ON_EACH_TABLE(reserve, the_object_need_not_be_asked_for)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(reserve, a_full_table_refuses_and_leaves_id_and_object_alone)
+TEST_ON_EACH_RESERVING(reserve, a_full_table_refuses_and_leaves_id_and_object_alone)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
@@ -61,7 +61,7 @@ TEST_ON_EACH_TABLE(reserve, a_full_table_refuses_and_leaves_id_and_object_alone)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(reserve, a_table_full_of_reservations_is_full)
+TEST_ON_EACH_RESERVING(reserve, a_table_full_of_reservations_is_full)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
@@ -90,9 +90,7 @@ TEST_ON_EACH_KIND(reserve, a_table_filled_freed_and_filled_again_holds_its_capac
         const uint64_t count = subject_fill(&subject, ids, LIMIT);
 
         must(count >= 10 && count < LIMIT);
-        for (uint64_t i = 0; i < count; i++) {
-            must(subject_free(&subject, ids[i]) == HAFT_OK);
-        }
+        subject_free_each(&subject, ids, (int)count);
         subject_settle(&subject);
     }
     subject_close(&subject);
@@ -100,7 +98,7 @@ TEST_ON_EACH_KIND(reserve, a_table_filled_freed_and_filled_again_holds_its_capac
 
 /* --- abort --- */
 
-TEST_ON_EACH_TABLE(abort_, the_id_is_stale_for_ever)
+TEST_ON_EACH_RESERVING(abort_, the_id_is_stale_for_ever)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id given_up;
@@ -122,7 +120,7 @@ TEST_ON_EACH_TABLE(abort_, the_id_is_stale_for_ever)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(abort_, a_million_in_turn_use_no_more_slots)
+TEST_ON_EACH_RESERVING(abort_, a_million_in_turn_use_no_more_slots)
 {
     struct subject subject = subject_open(*kind, &options);
     uint32_t highest = 0;
@@ -344,7 +342,7 @@ TEST_ON_EACH_KIND(free_, a_stale_id_or_a_neighbouring_generation_leaves_the_new_
     subject_close(&subject);
 }
 
-TEST_ON_EACH_TABLE(free_, a_reserved_id_is_refused_and_can_still_be_published)
+TEST_ON_EACH_RESERVING(free_, a_reserved_id_is_refused_and_can_still_be_published)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id id;
@@ -397,7 +395,7 @@ TEST_ON_EACH_KIND(free_, an_id_freed_long_ago_stays_stale_through_many_lives)
     subject_close(&subject);
 }
 
-/* --- fork: of tables of one thread; shared ones have tests of their own --- */
+/* --- fork: shared tables have tests of their own --- */
 
 static bool change_as_child(struct subject *subject, haft_id freed, haft_id kept)
 {

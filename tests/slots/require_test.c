@@ -49,17 +49,6 @@ static haft_status insert_one(struct table *table, haft_id *id)
     return subject_insert(&table->subject, &value, id);
 }
 
-static void *require_one(struct table *table, haft_id id)
-{
-    const struct subject *subject = &table->subject;
-
-    if (subject->packed != NULL) {
-        return haft_packed_require(subject->packed, haft_packed_view(subject->packed), id);
-    }
-    return subject->local != NULL ? haft_local_require(subject->local, subject->view, id)
-                                  : haft_require(subject->shared.table, subject->view, id);
-}
-
 static struct table open_one(int kind, haft_on_bad_access *on_bad_access, void *arg)
 {
     const haft_table_options options = {.name = "ships",
@@ -87,8 +76,9 @@ TEST_ON_EACH_KIND(require, a_live_id_gives_its_object_and_nobody_is_called)
     struct told told = {0};
     struct table table = open_one(*kind, note, &told);
 
-    cr_expect(eq(ptr, require_one(&table, table.live), subject_find(&table.subject, table.live)));
-    cr_expect(eq(u64, *(uint64_t *)require_one(&table, table.live), 7));
+    cr_expect(eq(ptr, subject_require(&table.subject, table.live),
+                 subject_find(&table.subject, table.live)));
+    cr_expect(eq(u64, *(uint64_t *)subject_require(&table.subject, table.live), 7));
     cr_expect(zero(int, told.calls));
     close_one(&table);
 }
@@ -98,7 +88,7 @@ TEST_ON_EACH_KIND(require, a_stale_id_calls_on_bad_access_and_then_gives_null)
     struct told told = {0};
     struct table table = open_one(*kind, note, &told);
 
-    cr_expect(zero(ptr, require_one(&table, table.stale)));
+    cr_expect(zero(ptr, subject_require(&table.subject, table.stale)));
     cr_expect(eq(int, told.calls, 1));
     cr_expect(haft_id_equal(told.id, table.stale));
     expect_status(told.status, HAFT_STALE);
@@ -106,7 +96,7 @@ TEST_ON_EACH_KIND(require, a_stale_id_calls_on_bad_access_and_then_gives_null)
     cr_expect(eq(int, told.layout.index_bits, 16));
     cr_expect(eq(int, told.layout.tag_bits, 8));
     cr_expect(eq(str, told.text, "ships: 4v1t5: the object has been freed (HAFT_STALE)"));
-    cr_expect(zero(ptr, require_one(&table, table.stale)));
+    cr_expect(zero(ptr, subject_require(&table.subject, table.stale)));
     cr_expect(eq(int, told.calls, 2));
     close_one(&table);
 }
@@ -127,7 +117,7 @@ TEST_ON_EACH_KIND(require, the_status_is_the_diagnosis)
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
         const haft_id id = {bits[i]};
 
-        cr_expect(zero(ptr, require_one(&table, id)));
+        cr_expect(zero(ptr, subject_require(&table.subject, id)));
         cr_expect(eq(int, told.calls, (int)i + 1));
         cr_expect(eq(u64, told.id.bits, bits[i]));
         cr_expect(eq(int, told.status, subject_diagnose(&table.subject, id)));
@@ -144,11 +134,11 @@ TEST_ON_EACH_KIND(require, on_bad_access_may_leave_by_longjmp)
 
     table = open_one(*kind, note, &told);
     if (setjmp(here) == 0) {
-        require_one(&table, table.stale);
+        subject_require(&table.subject, table.stale);
         cr_expect(false, "it came back");
     }
     cr_expect(eq(int, told.calls, 1));
-    cr_expect(eq(u64, *(uint64_t *)require_one(&table, table.live), 7));
+    cr_expect(eq(u64, *(uint64_t *)subject_require(&table.subject, table.live), 7));
     close_one(&table);
 }
 
@@ -161,7 +151,7 @@ static void replace(const haft_bad_access *access, void *arg)
     (void)access;
     cr_expect(eq(u64, *(uint64_t *)subject_find(&table->subject, table->live), 7));
     assert_status(insert_one(table, &id), HAFT_OK);
-    cr_expect(eq(u64, *(uint64_t *)require_one(table, id), 7));
+    cr_expect(eq(u64, *(uint64_t *)subject_require(&table->subject, id), 7));
 }
 
 TEST_ON_EACH_KIND(require, on_bad_access_may_use_the_table)
@@ -169,7 +159,7 @@ TEST_ON_EACH_KIND(require, on_bad_access_may_use_the_table)
     static struct table table;
 
     table = open_one(*kind, replace, &table);
-    cr_expect(zero(ptr, require_one(&table, table.stale)));
+    cr_expect(zero(ptr, subject_require(&table.subject, table.stale)));
     close_one(&table);
 }
 
@@ -189,7 +179,7 @@ static void require_stale(int kind)
 {
     struct table table = open_one(kind, NULL, NULL);
 
-    require_one(&table, table.stale);
+    subject_require(&table.subject, table.stale);
     cr_fatal("it came back");
 }
 
@@ -201,6 +191,11 @@ Test(require, without_on_bad_access_a_stale_id_of_a_local_table_aborts, .signal 
 Test(require, without_on_bad_access_a_stale_id_of_a_packed_table_aborts, .signal = SIGABRT)
 {
     require_stale(DENSE);
+}
+
+Test(require, without_on_bad_access_a_stale_id_of_a_counted_table_aborts, .signal = SIGABRT)
+{
+    require_stale(COUNTED);
 }
 
 Test(require, without_on_bad_access_a_stale_id_of_a_shared_table_aborts, .signal = SIGABRT)
@@ -232,7 +227,7 @@ Test(require, a_live_id_needs_no_policy)
 {
     struct table table = open_one(LOCAL, NULL, NULL);
 
-    cr_expect(eq(u64, *(uint64_t *)require_one(&table, table.live), 7));
+    cr_expect(eq(u64, *(uint64_t *)subject_require(&table.subject, table.live), 7));
     close_one(&table);
 }
 
@@ -242,7 +237,7 @@ Test(require, what_is_dead_in_a_packed_table_resolves)
     struct table table = open_one(DENSE, note, &told);
 
     assert_status(haft_packed_kill(table.subject.packed, table.live), HAFT_OK);
-    cr_expect(eq(u64, *(uint64_t *)require_one(&table, table.live), 7));
+    cr_expect(eq(u64, *(uint64_t *)subject_require(&table.subject, table.live), 7));
     cr_expect(zero(int, told.calls));
     close_one(&table);
 }
