@@ -2,7 +2,7 @@
  * stress/turns.h - two threads that take turns with one table, so that counts of what they do are
  * the same in every run, on any machine.
  *
- * White-box: it knows what a table has to spare for batches of a size (concurrent/table/worker.c).
+ * White-box: it knows what a table has to spare for batches of a size (concurrent/worker/worker.c).
  */
 #ifndef HAFT_STRESS_TURNS_H
 #define HAFT_STRESS_TURNS_H

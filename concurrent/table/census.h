@@ -5,7 +5,7 @@
 #ifndef HAFT_CONCURRENT_CENSUS_H
 #define HAFT_CONCURRENT_CENSUS_H
 
-#include "concurrent/table/state.h"
+#include "concurrent/worker/state.h"
 
 /*
  * Whether all is right with a table while no call on it is under way; if not, a line on stderr

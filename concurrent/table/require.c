@@ -1,7 +1,7 @@
 /* Required ids that did not resolve in a shared table. */
 #include <haft/diagnose.h>
 
-#include "concurrent/table/roster.h"
+#include "concurrent/worker/worker_list.h"
 #include "lib/slots/bad_access.h"
 #include <assert.h>
 

@@ -4,7 +4,7 @@
 #ifndef HAFT_CONCURRENT_STATS_H
 #define HAFT_CONCURRENT_STATS_H
 
-#include "concurrent/table/state.h"
+#include "concurrent/worker/state.h"
 
 struct stock {
     uint64_t live;
@@ -19,18 +19,5 @@ struct stock {
  * then.
  */
 struct stock stats_stock(const haft_table *table);
-
-/*
- * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
- * `fresh` slots.
- */
-haft_status stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
-
-/*
- * Slots in use that hold no object: they wait, are ready, or in a worker's hands.
- * Not below the number with the slots in use as the call begins, and the objects of
- * some moment before it returns.
- */
-uint64_t stats_idle(const haft_table *table);
 
 #endif /* HAFT_CONCURRENT_STATS_H */

@@ -10,8 +10,8 @@
  * with the slots below the first index are never released: slot 0's word is a mark for ever.  Nor
  * are those of a table whose memory is not pages of the system (`stay`): it has no records.
  *
- * Shared tables keep their fresh runs in a list of their own (concurrent/table/released.c), through
- * the same links; so every access to a record is an access to atomic words.
+ * Shared tables keep their fresh runs in a list of their own (concurrent/worker/released.c),
+ * through the same links; so every access to a record is an access to atomic words.
  *
  * Edges in this file.
  *   ONWARD  a floor only rises: a thread that knows of the release sees that floor or a later one

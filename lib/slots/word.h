@@ -13,8 +13,8 @@
  *                  haft_local, the word is g[FREE] while a destructor runs; and while one is due,
  *                  `other` is the next slot where one is, FREE at the end)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
- *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
- *                  the list that a local table left (concurrent/extra/share.c)
+ *                  next slot of the list, FREE at its end (concurrent/worker/lists.h); or free, in
+ *                  the list that a local table left (concurrent/table/share.c)
  *   0[EXHAUSTED]   lived all its generations
  *   0[RESERVED]    slot 0, without tag, for ever
  *

@@ -1,6 +1,6 @@
 /* White-box: the reservations of a command set, and the budget. */
 #include "stress/combinations/shim.h"
-#include "concurrent/table/budget.h"
+#include "concurrent/worker/budget.h"
 #include "kit/shared/commands/state.h"
 
 uint64_t shim_reserved(const haft_commands *commands)

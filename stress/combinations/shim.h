@@ -7,7 +7,7 @@
 
 #include "concurrent/clock/state.h"
 #include "concurrent/table/census.h"
-#include "concurrent/table/state.h"
+#include "concurrent/worker/state.h"
 #include <haft/counted.h>
 #include <haft/domain.h>
 #include <haft/kit/commands.h>

@@ -1,5 +1,5 @@
 /* The option `allocator` of tables, packed tables, domains and histories. */
-#include "concurrent/table/table.h"
+#include "concurrent/table/open.h"
 #include "tests/base/counted.h"
 #include "tests/slots/saving.h"
 #include <haft/kit/side.h>

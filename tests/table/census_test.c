@@ -1,7 +1,7 @@
 /* White-box: the census notices each kind of slot, count and descriptor that is wrong. */
 #include "concurrent/batches/tagged.h"
 #include "concurrent/table/census.h"
-#include "concurrent/table/shelf.h"
+#include "concurrent/worker/exchange.h"
 #include "tests/support.h"
 #include <criterion/redirect.h>
 #include <haft/pin.h>

@@ -1,6 +1,6 @@
 /* White-box: extents that adjoin.  Of a thread that has just drawn one, the extent begins where
  * another's ends, and no slot between them is in use. */
-#include "concurrent/table/fresh.h"
+#include "concurrent/worker/fresh.h"
 #include "tests/support.h"
 #include <haft/scan.h>
 

@@ -2,7 +2,7 @@
  * White-box: insertion and free in place, which typed tables do.  Debug builds leave it to the
  * calls, so these tests turn it on.
  */
-#include "concurrent/table/state.h"
+#include "concurrent/worker/state.h"
 #include "lib/base/asan.h"
 #include "tests/support.h"
 #include <haft/detail/table_front.h>

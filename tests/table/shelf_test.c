@@ -1,7 +1,7 @@
 /* White-box: batches on their way between a worker, its ring and the depot. */
 #include "concurrent/clock/tickets.h"
-#include "concurrent/table/budget.h"
-#include "concurrent/table/shelf.h"
+#include "concurrent/worker/budget.h"
+#include "concurrent/worker/exchange.h"
 #include "tests/support.h"
 
 TestSuite(shelf, .timeout = SUITE_SECONDS);

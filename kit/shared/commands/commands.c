@@ -5,8 +5,8 @@
  * with the same key is refused at once, and apply has nothing to sort.
  */
 #include "concurrent/clock/callback.h"
-#include "concurrent/table/allocate.h"
-#include "concurrent/table/roster.h"
+#include "concurrent/worker/allocate.h"
+#include "concurrent/worker/worker_list.h"
 #include "kit/local/status/kit_status.h"
 #include "kit/shared/commands/commands_apply.h"
 #include "kit/shared/commands/commands_record.h"

@@ -7,8 +7,8 @@
  */
 #include "kit/shared/commands/commands_apply.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/table/retire.h"
-#include "concurrent/table/roster.h"
+#include "concurrent/worker/retire.h"
+#include "concurrent/worker/worker_list.h"
 #include "kit/shared/commands/state.h"
 #include "lib/base/os.h"
 #include <assert.h>

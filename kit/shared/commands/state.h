@@ -7,7 +7,7 @@
 #ifndef HAFT_CONCURRENT_COMMANDS_STATE_H
 #define HAFT_CONCURRENT_COMMANDS_STATE_H
 
-#include "concurrent/table/table.h"
+#include "concurrent/table/open.h"
 #include <haft/kit/arena.h>
 #include <haft/kit/commands.h>
 

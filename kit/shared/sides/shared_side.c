@@ -3,7 +3,7 @@
  * fork finds it whole.
  */
 #include "concurrent/clock/registry.h"
-#include "concurrent/table/state.h"
+#include "concurrent/worker/state.h"
 #include "kit/local/sides/side.h"
 
 static void leave_locked(haft_side *side)

@@ -1,7 +1,7 @@
 /* White-box: the last slot, the last generation, the threads that get HAFT_FULL, and the bound on
  * memory that waits. */
-#include "concurrent/table/budget.h"
-#include "concurrent/table/roster.h"
+#include "concurrent/worker/budget.h"
+#include "concurrent/worker/worker_list.h"
 #include "lib/base/os.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/detail/table_front.h>

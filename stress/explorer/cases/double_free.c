@@ -1,6 +1,6 @@
 /* White-box: two threads free one id while a third looks. */
-#include "concurrent/table/budget.h"
-#include "concurrent/table/roster.h"
+#include "concurrent/worker/budget.h"
+#include "concurrent/worker/worker_list.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/detail/table_front.h>
 

@@ -5,7 +5,7 @@
  * when the system refuses memory for slots beyond, and then the bump that it has seen may be below
  * the slots that it steals.  Slots here are as large as the steps in which memory is made writable.
  */
-#include "concurrent/table/table.h"
+#include "concurrent/table/open.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/scan.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Slots handed over, and haft_table_reclaim() beside the threads that reclaim them. */
-#include "concurrent/table/handed.h"
-#include "concurrent/table/shelf.h"
-#include "concurrent/table/sweep.h"
+#include "concurrent/worker/handed.h"
+#include "concurrent/worker/exchange.h"
+#include "concurrent/worker/sweep.h"
 #include "stress/explorer/cases/case.h"
 #include <stddef.h>
 

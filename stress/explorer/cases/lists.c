@@ -1,7 +1,7 @@
 /*
  * White-box: slots in the table's lists; and the last unpin beside a thread that takes back.
  */
-#include "concurrent/table/lists.h"
+#include "concurrent/worker/lists.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/pin.h>
 #include <stddef.h>

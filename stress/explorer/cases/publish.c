@@ -1,8 +1,8 @@
 /* White-box: a thread that guesses an id before it is published: nothing else orders it after the
  * writes. */
-#include "concurrent/table/budget.h"
-#include "concurrent/table/hand.h"
-#include "concurrent/table/roster.h"
+#include "concurrent/worker/budget.h"
+#include "concurrent/worker/hand.h"
+#include "concurrent/worker/worker_list.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/detail/table_front.h>
 #include <haft/table.h>

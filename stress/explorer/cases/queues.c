@@ -3,7 +3,7 @@
  * tickets come in another order.
  */
 #include "concurrent/clock/tickets.h"
-#include "concurrent/table/shelf.h"
+#include "concurrent/worker/exchange.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/memory.h>
 #include <stddef.h>

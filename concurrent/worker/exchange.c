@@ -1,0 +1,234 @@
+/*
+ * Batches on their way: from a worker to its rings or the depots, and back to some worker.
+ *
+ * One rule bounds the number of batches: only full ones go to a depot.  If a ring has no room for a
+ * partial batch, its oldest batch is put together with the new one.  Slots of a batch whose ticket
+ * is done are never put under a ticket that is not.
+ *
+ * Edges in this file.
+ *   OWN   this worker has the batch
+ */
+#include "concurrent/worker/exchange.h"
+#include "concurrent/batches/batch.h"
+#include "concurrent/batches/pool.h"
+#include "concurrent/clock/tickets.h"
+#include "concurrent/worker/handed.h"
+#include "concurrent/worker/worker_list.h"
+#include "lib/base/walk.h"
+#include <assert.h>
+#include <stddef.h>
+
+struct batch *shelf_empty_batch(haft_worker *worker)
+{
+    assert(worker->spare_count <= SPARE_BATCHES);
+    if (worker->spare_count == 0) {
+        return pool_take(&worker->table->pool, &worker->segment);
+    }
+    return worker->spares[--worker->spare_count];
+}
+
+void shelf_give_batch(haft_worker *worker, struct batch *batch)
+{
+    assert(batch->count == 0 && batch != worker->open);
+    batch->has_last_lives = false;
+    if (worker->spare_count == SPARE_BATCHES) {
+        pool_give(&worker->table->pool, batch);
+    } else {
+        worker->spares[worker->spare_count++] = batch;
+    }
+}
+
+static void to_depot(haft_worker *worker, struct depot *depot, struct batch *batch)
+{
+    assert(batch->count == worker->table->batch_max && "only full batches go to a depot");
+    assert_walk(batch_is_sound(batch));
+    depot_push(depot, &worker->table->pool, batch);
+    count_up(&worker->counters.batches_moved, 1);
+}
+
+/* One of a worker's rings, how many batches it may have, and the depot for full batches beyond. */
+struct shelf {
+    struct ring *ring;
+    uint64_t most;
+    struct depot *depot;
+};
+
+static bool push(const struct shelf *shelf, const struct batch *batch)
+{
+    return ring_length(shelf->ring) < shelf->most && ring_push(shelf->ring, batch);
+}
+
+/*
+ * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
+ * the depot.  Returns the batch that is still to be pushed.
+ */
+static struct batch *put_together(haft_worker *worker, const struct shelf *shelf,
+                                  struct batch *batch, struct batch *oldest)
+{
+    assert(oldest->count != 0 && batch->count != 0);
+    batch_move(batch, oldest, worker->table->batch_max);
+    if (oldest->count == 0) {
+        shelf_give_batch(worker, oldest);
+        return batch;
+    }
+    to_depot(worker, shelf->depot, batch);
+    return oldest;
+}
+
+/*
+ * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
+ * and the next one makes room in its place.  (If that one is due too, the two go together.)
+ */
+static struct batch *pass_over(haft_worker *worker, const struct shelf *shelf, struct batch *due,
+                               struct batch *batch, uint64_t done)
+{
+    struct batch *next = ring_take(shelf->ring, &worker->table->pool, UINT64_MAX);
+
+    if (next == NULL) {
+        /* others have emptied the ring meanwhile */
+    } else if (load_relaxed(OWN, &next->ticket) <= done) {
+        due = put_together(worker, shelf, due, next);
+    } else {
+        batch = put_together(worker, shelf, batch, next);
+    }
+    const bool is_pushed = ring_push(shelf->ring, due);
+
+    (void)is_pushed;
+    assert(is_pushed && "there is room: two were taken, and only the owner pushes");
+    return batch;
+}
+
+/* Push the batch to the ring, or to the depot. */
+static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct batch *batch,
+                         uint64_t done)
+{
+    haft_table *table = worker->table;
+
+    assert(batch->count != 0 && batch->count <= table->batch_max);
+    assert_walk(batch_is_sound(batch));
+    while (!push(shelf, batch)) {
+        if (batch->count == table->batch_max) {
+            to_depot(worker, shelf->depot, batch);
+            return;
+        }
+        struct batch *oldest = ring_take(shelf->ring, &table->pool, UINT64_MAX);
+
+        if (oldest == NULL) {
+            continue; /* others have emptied the ring meanwhile */
+        }
+        const bool is_due = load_relaxed(OWN, &oldest->ticket) <= done;
+
+        batch = is_due && load_relaxed(OWN, &batch->ticket) > done
+                    ? pass_over(worker, shelf, oldest, batch, done)
+                    : put_together(worker, shelf, batch, oldest);
+    }
+}
+
+bool shelf_wait(haft_worker *worker, struct batch *batch)
+{
+    const struct shelf shelf = {&worker->waiting, RING_BATCHES, &worker->table->waiting};
+
+    if (push(&shelf, batch)) {
+        return true;
+    }
+    const bool has_begun = transit_begin(worker);
+
+    put_on_shelf(worker, &shelf, batch, domain_done(worker->table->domain));
+    count_up(&worker->moves, 1);
+    transit_end(worker, has_begun);
+    return false;
+}
+
+void shelf_ready(haft_worker *worker, struct batch *batch)
+{
+    const struct shelf shelf = {&worker->ready, READY_BATCHES, &worker->table->ready};
+
+    store_relaxed(OWN, &batch->ticket, 0);
+    if (batch->count == 0) {
+        shelf_give_batch(worker, batch);
+    } else {
+        put_on_shelf(worker, &shelf, batch, 0);
+    }
+}
+
+void shelf_offer(haft_worker *worker, struct batch *batch)
+{
+    if (batch->count == worker->table->batch_max) {
+        store_relaxed(OWN, &batch->ticket, 0);
+        to_depot(worker, &worker->table->ready, batch);
+    } else {
+        shelf_ready(worker, batch);
+    }
+}
+
+struct batch *shelf_take_ready(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    struct batch *batch = ring_take(&worker->ready, &table->pool, UINT64_MAX);
+
+    if (batch == NULL) {
+        batch = depot_take(&table->ready, &table->pool, UINT64_MAX);
+        count_up(&worker->counters.batches_moved, batch != NULL);
+    }
+    return batch;
+}
+
+struct batch *shelf_take_due(haft_worker *worker, uint64_t done)
+{
+    haft_table *table = worker->table;
+    struct batch *batch = ring_take(&worker->waiting, &table->pool, done);
+
+    if (batch == NULL) {
+        batch = depot_take(&table->waiting, &table->pool, done);
+        count_up(&worker->counters.batches_moved, batch != NULL);
+    }
+    return batch;
+}
+
+struct batch *shelf_steal_ready(haft_worker *worker)
+{
+    const haft_table *table = worker->table;
+    struct batch *batch = NULL;
+
+    for (haft_worker *other = roster_first(table); other != NULL && batch == NULL;
+         other = other->next) {
+        batch = ring_take(&other->ready, &table->pool, UINT64_MAX);
+    }
+    count_up(&worker->counters.batches_moved, batch != NULL);
+    return batch;
+}
+
+struct batch *shelf_steal_due(haft_worker *worker, uint64_t done)
+{
+    const haft_table *table = worker->table;
+    struct batch *batch = NULL;
+
+    for (haft_worker *other = roster_first(table); other != NULL && batch == NULL;
+         other = other->next) {
+        batch = ring_take(&other->waiting, &table->pool, done);
+    }
+    count_up(&worker->counters.batches_moved, batch != NULL);
+    return batch;
+}
+
+struct batch *shelf_find_ready(haft_worker *worker)
+{
+    struct batch *batch = shelf_take_ready(worker);
+
+    return batch != NULL ? batch : shelf_steal_ready(worker);
+}
+
+struct batch *shelf_find_due(haft_worker *worker, uint64_t done)
+{
+    struct batch *batch = shelf_take_due(worker, done);
+
+    return batch != NULL ? batch : shelf_steal_due(worker, done);
+}
+
+struct batch *shelf_take_waiting(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    struct batch *batch = shelf_steal_due(worker, UINT64_MAX);
+
+    return batch != NULL ? batch : depot_take(&table->waiting, &table->pool, UINT64_MAX);
+}

@@ -1,0 +1,47 @@
+/*
+ * concurrent/worker/exchange.h - batches on their way between a worker, the rings and the depots.
+ *
+ * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
+ * the caller's any more.
+ */
+#ifndef HAFT_CONCURRENT_EXCHANGE_H
+#define HAFT_CONCURRENT_EXCHANGE_H
+
+#include "concurrent/worker/state.h"
+
+/* An empty batch for this worker; and an empty one back. */
+struct batch *shelf_empty_batch(haft_worker *worker);
+void shelf_give_batch(haft_worker *worker, struct batch *batch);
+
+/* The batch waits under its ticket: in the worker's ring.  False: there was no room, so batches
+ * before it have moved, or it is in the depot. */
+bool shelf_wait(haft_worker *worker, struct batch *batch);
+
+/* The batch may be reused at once: in the worker's ring, or in the depot. */
+void shelf_ready(haft_worker *worker, struct batch *batch);
+
+/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
+void shelf_offer(haft_worker *worker, struct batch *batch);
+
+/*
+ * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
+ * workers, open or closed.  NULL: none.
+ */
+struct batch *shelf_take_ready(haft_worker *worker);
+struct batch *shelf_steal_ready(haft_worker *worker);
+
+/*
+ * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
+ * the depot's; or from the rings of others.  NULL: none.
+ */
+struct batch *shelf_take_due(haft_worker *worker, uint64_t done);
+struct batch *shelf_steal_due(haft_worker *worker, uint64_t done);
+
+/* Such a batch, the worker's own or the depot's before those of other workers. */
+struct batch *shelf_find_ready(haft_worker *worker);
+struct batch *shelf_find_due(haft_worker *worker, uint64_t done);
+
+/* Any batch that waits, when no other thread uses the table.  NULL: none. */
+struct batch *shelf_take_waiting(haft_worker *worker);
+
+#endif /* HAFT_CONCURRENT_EXCHANGE_H */

@@ -1,0 +1,24 @@
+/*
+ * concurrent/worker/occupancy.h - how many slots are taken, and so what a worker without one is
+ * told: HAFT_FULL or HAFT_BUSY.  Any thread, wait-free, O(workers).
+ */
+#ifndef HAFT_CONCURRENT_OCCUPANCY_H
+#define HAFT_CONCURRENT_OCCUPANCY_H
+
+#include "concurrent/worker/state.h"
+
+/*
+ * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
+ * `fresh` slots.
+ */
+haft_status occupancy_why_none(const haft_table *table, const haft_worker *worker,
+                               haft_status fresh);
+
+/*
+ * Slots in use that hold no object: they wait, are ready, or in a worker's hands.
+ * Not below the number with the slots in use as the call begins, and the objects of
+ * some moment before it returns.
+ */
+uint64_t occupancy_idle(const haft_table *table);
+
+#endif /* HAFT_CONCURRENT_OCCUPANCY_H */

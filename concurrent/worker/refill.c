@@ -1,0 +1,375 @@
+/*
+ * The suppliers of a table, in the order in which a search asks them for slots:
+ *
+ *   1. inside a callback: the slots that its thread has taken back so far
+ *   2. the worker's own ready batches, then the depot's
+ *   3. the worker's own batches that are due, then the depot's
+ *   4. the lists: slots of haft_table_free(), and unpinned ones
+ *   5. a former local table's free slots, then fresh ones
+ *   6. the ready batches of other workers, then their due ones
+ *
+ * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
+ * write a supplier and put it into that list.
+ *
+ * Inside a callback, tables with on_reclaim leave due batches alone.
+ *
+ * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
+ * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
+ * the later one sees the earlier one's slots, or that it asks for them.  So no more slots are ever
+ * used than the most that held objects at a time, and the bound.
+ *
+ * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
+ * out, which ends the round: the search has the batch taken back, and begins anew.
+ *
+ * Edges in this file.
+ *   HINT     shortage: other workers hand on their slots sooner or later
+ *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
+ *            drew them no longer asks for them
+ */
+#include "concurrent/worker/refill.h"
+#include "concurrent/batches/batch.h"
+#include "concurrent/batches/tuning.h"
+#include "concurrent/clock/callback.h"
+#include "concurrent/clock/domain.h"
+#include "concurrent/clock/stall.h"
+#include "concurrent/clock/tickets.h"
+#include "concurrent/worker/budget.h"
+#include "concurrent/worker/exchange.h"
+#include "concurrent/worker/fresh.h"
+#include "concurrent/worker/hand.h"
+#include "concurrent/worker/handed.h"
+#include "concurrent/worker/lists.h"
+#include "concurrent/worker/occupancy.h"
+#include "concurrent/worker/reclaim.h"
+#include "concurrent/worker/retire.h"
+#include "concurrent/worker/sweep.h"
+#include "concurrent/worker/worker_list.h"
+#include <assert.h>
+#include <stddef.h>
+
+/* A search, and what its suppliers answer besides slots. */
+struct search {
+    struct batch *due;  /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status; /* why there are no fresh slots */
+    bool has_begun;     /* a supplier has asked for due batches */
+    unsigned unpinned;  /* batches of unpinned slots taken out */
+    uint64_t done;      /* then: the highest ticket done when a supplier first asked */
+};
+
+/* --- batches that are ready --- */
+
+/* Hand on the slots of the filling batch beyond the batch limit. */
+static void hand_on_rest(haft_worker *worker)
+{
+    if (hand_filling_count(worker) > worker->batch_limit) {
+        struct batch *filling = hand_filling(worker);
+        struct batch *rest = shelf_empty_batch(worker);
+
+        batch_move(rest, filling, filling->count - worker->batch_limit);
+        hand_fill(worker, filling);
+        shelf_ready(worker, rest);
+    }
+}
+
+/* The worker uses the slots of a ready batch next; false: there is none, or it is empty. */
+static bool use(haft_worker *worker, struct batch *batch)
+{
+    if (batch == NULL) {
+        return false;
+    }
+    if (batch->count == 0) {
+        shelf_give_batch(worker, batch);
+        return false;
+    }
+    assert(batch != worker->filling && batch->count <= BATCH_SLOTS);
+    shelf_give_batch(worker, worker->filling);
+    hand_fill(worker, batch);
+    hand_on_rest(worker);
+    return true;
+}
+
+/* Inside a callback: the slots that its thread has taken back so far. */
+static bool use_destination(haft_worker *worker, struct search *search)
+{
+    struct batch *destination = reclaim_destination(worker->table);
+
+    (void)search;
+    if (destination == NULL) {
+        return false;
+    }
+    batch_move(worker->filling, destination, worker->batch_limit);
+    hand_fill(worker, worker->filling);
+    return true;
+}
+
+static bool use_ready(haft_worker *worker, struct search *search)
+{
+    (void)search;
+    return use(worker, shelf_take_ready(worker));
+}
+
+static bool steal_ready(haft_worker *worker, struct search *search)
+{
+    (void)search;
+    return use(worker, shelf_steal_ready(worker));
+}
+
+/* --- batches that are due --- */
+
+/* The search takes back what is due when it first asks. */
+static uint64_t done_of(haft_worker *worker, struct search *search)
+{
+    if (!search->has_begun) {
+        search->done = domain_done(worker->table->domain);
+        search->has_begun = true;
+    }
+    return search->done;
+}
+
+/* A batch that is due, with a ticket up to `done`; NULL: none. */
+typedef struct batch *due_taker(haft_worker *worker, uint64_t done);
+
+/* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
+static bool use_quietly(haft_worker *worker, struct batch *batch)
+{
+    if (batch == NULL) {
+        return false;
+    }
+    reclaim_quietly(worker, batch);
+    return use(worker, batch);
+}
+
+/* Due batches until one of them has slots. */
+static bool use_first_due(haft_worker *worker, struct search *search, due_taker *take)
+{
+    const uint64_t done = done_of(worker, search);
+    struct batch *batch;
+
+    while ((batch = take(worker, done)) != NULL) {
+        if (use_quietly(worker, batch)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool use_due(haft_worker *worker, struct search *search)
+{
+    return use_first_due(worker, search, shelf_take_due);
+}
+
+static bool steal_due(haft_worker *worker, struct search *search)
+{
+    return use_first_due(worker, search, shelf_steal_due);
+}
+
+/* --- batches that are due, in a table with on_reclaim --- */
+
+static void take_back_due(haft_worker *worker, struct search *search)
+{
+    reclaim_batch(worker, search->due);
+}
+
+/* The round ends with this batch, to be taken back; false: NULL. */
+static bool take_out(struct search *search, struct batch *batch)
+{
+    search->due = batch;
+    return batch != NULL;
+}
+
+static bool take_first_due_out(haft_worker *worker, struct search *search, due_taker *take)
+{
+    return !callback_is_running() && take_out(search, take(worker, done_of(worker, search)));
+}
+
+static bool take_due_out(haft_worker *worker, struct search *search)
+{
+    return take_first_due_out(worker, search, shelf_take_due);
+}
+
+static bool steal_due_out(haft_worker *worker, struct search *search)
+{
+    return take_first_due_out(worker, search, shelf_steal_due);
+}
+
+/* --- the lists --- */
+
+/* They take their ticket, for a later search. */
+static bool collect_freed(haft_worker *worker, struct search *search)
+{
+    (void)search;
+    gather_freed(worker);
+    return false;
+}
+
+static bool use_unpinned(haft_worker *worker, struct search *search)
+{
+    (void)search;
+    return use_quietly(worker, gather_unpinned(worker));
+}
+
+/* Others may go on unpinning. */
+static bool take_unpinned_out(haft_worker *worker, struct search *search)
+{
+    return !callback_is_running() && search->unpinned++ < UNPINNED_MOST &&
+           take_out(search, gather_unpinned(worker));
+}
+
+/* --- a former local table's free slots, and fresh ones --- */
+
+/* The most slots to draw.  Inside a callback one: the batch taken back has slots to come. */
+static uint64_t most_to_draw(const haft_worker *worker)
+{
+    return callback_is_running() ? 1 : worker->batch_limit;
+}
+
+static bool use_legacy(haft_worker *worker, struct search *search)
+{
+    struct batch *batch = worker->filling;
+
+    (void)search;
+    batch->count = (uint32_t)legacy_take(worker, most_to_draw(worker), batch->indices);
+    hand_fill(worker, batch);
+    return hand_filling_count(worker) != 0;
+}
+
+static bool fill_from(haft_worker *worker, uint64_t first, uint64_t count)
+{
+    struct batch *batch = worker->filling;
+
+    assert(count <= BATCH_SLOTS && batch->count == 0);
+    assert(count == 0 || first >= HAFT_FIRST_INDEX);
+    for (uint64_t i = 0; i < count; i++) {
+        batch->indices[i] = (uint32_t)(first + i);
+    }
+    batch->count = (uint32_t)count;
+    hand_fill(worker, batch);
+    return count != 0;
+}
+
+static bool use_fresh(haft_worker *worker, struct search *search)
+{
+    uint64_t first = 0;
+    const uint64_t drawn = fresh_take(worker, most_to_draw(worker), &first, &search->status);
+
+    return fill_from(worker, first, drawn);
+}
+
+/* use_fresh() within the bound on memory that waits. */
+static bool use_bounded(haft_worker *worker, struct search *search)
+{
+    haft_table *table = worker->table;
+    const uint64_t most = most_to_draw(worker);
+    /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
+    const uint64_t asked = fetch_add_acquire(ASK, &table->drawing, most);
+    const uint64_t taken = asked + occupancy_idle(table);
+    const uint64_t room = taken < table->waiting_slots ? table->waiting_slots - taken : 0;
+    uint64_t drawn = 0;
+    uint64_t first = 0;
+
+    search->status = HAFT_FULL;
+    if (room != 0) {
+        drawn = fresh_take(worker, most < room ? most : room, &first, &search->status);
+    }
+    /* Weakened, the same. */
+    fetch_add_release(ASK, &table->drawing, UINT64_C(0) - most);
+    return fill_from(worker, first, drawn);
+}
+
+/* --- which of them a table has --- */
+
+void suppliers_choose(haft_table *table)
+{
+    const bool calls_back = table->on_reclaim != NULL;
+    struct suppliers *suppliers = &table->suppliers;
+    supplier **next = suppliers->in_order;
+
+    if (calls_back) {
+        *next++ = use_destination;
+    }
+    *next++ = use_ready;
+    *next++ = calls_back ? take_due_out : use_due;
+    *next++ = collect_freed;
+    if (table->slots.has_pins) {
+        *next++ = calls_back ? take_unpinned_out : use_unpinned;
+    }
+    if (table->legacy.local != NULL) {
+        *next++ = use_legacy;
+    }
+    *next++ = table->waiting_bytes == 0 ? use_fresh : use_bounded;
+    *next++ = steal_ready;
+    *next++ = calls_back ? steal_due_out : steal_due;
+    assert(next <= suppliers->in_order + SUPPLIERS_MOST);
+    *next = NULL;
+    suppliers->take_back = calls_back ? take_back_due : NULL;
+}
+
+/* --- the search --- */
+
+/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+static haft_status shortage(haft_worker *worker, haft_status fresh)
+{
+    haft_table *table = worker->table;
+
+    retire_open(worker);
+    fetch_add_relaxed(HINT, &table->shortage, 1);
+    domain_hurry(table->domain);
+    domain_notice_stall(table->domain);
+    return occupancy_why_none(table, worker, fresh);
+}
+
+/* One supplier after the other, until one has found something. */
+static bool ask_suppliers(haft_worker *worker, struct search *search)
+{
+    supplier *const *next = worker->table->suppliers.in_order;
+
+    search->due = NULL;
+    search->status = HAFT_OK;
+    while (*next != NULL && !(*next)(worker, search)) {
+        next++;
+    }
+    return *next != NULL;
+}
+
+/*
+ * One round.  HAFT_OK: the filling batch has slots; or a batch was taken back, and it is time for
+ * another round.
+ */
+static haft_status search_round(haft_worker *worker, struct search *search)
+{
+    const bool has_begun = transit_begin(worker);
+    const bool found = ask_suppliers(worker, search);
+
+    if (search->due != NULL) {
+        worker->table->suppliers.take_back(worker, search);
+    }
+    transit_end(worker, has_begun);
+    return found ? HAFT_OK : shortage(worker, search->status);
+}
+
+/* Until the filling batch has slots: HAFT_OK, or why it has none. */
+static haft_status search_slots(haft_worker *worker)
+{
+    struct search search;
+    haft_status status = roster_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
+
+    search.has_begun = false;
+    search.unpinned = 0;
+    budget_draw(worker);
+    while (status == HAFT_OK && hand_filling_count(worker) == 0) {
+        status = search_round(worker, &search);
+    }
+    return status;
+}
+
+haft_status supply_find(haft_worker *worker, uint64_t most, uint32_t *count)
+{
+    const haft_status status = hand_filling_count(worker) == 0 ? search_slots(worker) : HAFT_OK;
+
+    if (status == HAFT_OK) {
+        const uint32_t found = hand_filling_count(worker);
+
+        *count = most < found ? (uint32_t)most : found;
+    }
+    return status;
+}

@@ -1,0 +1,18 @@
+/*
+ * concurrent/worker/refill.h - the search for a slot.
+ */
+#ifndef HAFT_CONCURRENT_REFILL_H
+#define HAFT_CONCURRENT_REFILL_H
+
+#include "concurrent/worker/state.h"
+
+/*
+ * Up to `most` slots in the filling batch, at least one, for the caller to use: how many in
+ * `*count`.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except callbacks.
+ */
+haft_status supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
+
+/* The table's suppliers, by its options.  Before any worker uses it. */
+void suppliers_choose(haft_table *table);
+
+#endif /* HAFT_CONCURRENT_REFILL_H */
