@@ -3034,8 +3034,8 @@ HAFT_INTERNAL uint64_t haft__geometry_spare(uint64_t capacity);
  * with the slots below the first index are never released: slot 0's word is a mark for ever.  Nor
  * are those of a table whose memory is not pages of the system (`stay`): it has no records.
  *
- * Shared tables keep their fresh runs in a list of their own (concurrent/table/released.c), through
- * the same links; so every access to a record is an access to atomic words.
+ * Shared tables keep their fresh runs in a list of their own (concurrent/worker/released.c),
+ * through the same links; so every access to a record is an access to atomic words.
  *
  * Edges in this file.
  *   ONWARD  a floor only rises: a thread that knows of the release sees that floor or a later one
@@ -3197,8 +3197,8 @@ static inline void haft__sites_note_death(const struct haft__sites *sites, uint6
  *                  haft_local, the word is g[FREE] while a destructor runs; and while one is due,
  *                  `other` is the next slot where one is, FREE at the end)
  *                  shared tables: in one of the table's lists, retired or given up; `other` is the
- *                  next slot of the list, FREE at its end (concurrent/table/lists.h); or free, in
- *                  the list that a local table left (concurrent/extra/share.c)
+ *                  next slot of the list, FREE at its end (concurrent/worker/lists.h); or free, in
+ *                  the list that a local table left (concurrent/table/share.c)
  *   0[EXHAUSTED]   lived all its generations
  *   0[RESERVED]    slot 0, without tag, for ever
  *
@@ -11212,13 +11212,7 @@ HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket)
 }
 
 /*
- * concurrent/table/state.h - the structs of the shared table and its workers.
- *
- * Where a slot is when it is not live, reserved or fresh: in the filling or open batch of one
- * worker (private); in a worker's ring or a depot, from which any worker may take it; in one of
- * the table's lists; or in a call that has not returned.  Batches that wait for a grace period and
- * batches that are ready never share a ring or a depot.  Workers hold slots privately within a
- * budget, so the table holds its capacity whatever they hold back.
+ * concurrent/worker/counters.h - what each worker counts.
  *
  * Edges in this file.
  *   COUNT    a counter that one worker writes and any thread may read
@@ -11255,6 +11249,34 @@ struct haft__counters {
     haft__ENDS(haft__COUNTER_MEMBER)
     haft__PUBLIC_COUNTERS(haft__COUNTER_MEMBER)
 };
+
+/* Add to a counter that only this thread writes. */
+static inline void haft__count_up(haft__atomic_u64 *counter, uint64_t by)
+{
+    haft__store_relaxed(COUNT, counter, haft__load_relaxed(COUNT, counter) + by);
+}
+
+/* count_up() for a beginning: a thread that sees the count sees all frees that led to it. */
+static inline void haft__tally(haft__atomic_u64 *counter, uint64_t by)
+{
+    haft__store_release(TALLY, counter, haft__load_relaxed(COUNT, counter) + by);
+}
+
+/* a - b, or 0 where calls under way make it negative. */
+static inline uint64_t haft__positive_difference(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/*
+ * concurrent/worker/state.h - the structs of the shared table and its workers.
+ *
+ * Where a slot is when it is not live, reserved or fresh: in the filling or open batch of one
+ * worker (private); in a worker's ring or a depot, from which any worker may take it; in one of
+ * the table's lists; or in a call that has not returned.  Batches that wait for a grace period and
+ * batches that are ready never share a ring or a depot.  Workers hold slots privately within a
+ * budget, so the table holds its capacity whatever they hold back.
+ */
 
 /* A ticket that a worker took, and the slots it had retired until then. */
 struct haft__closing {
@@ -11417,18 +11439,6 @@ struct haft_table {
 #define haft__PIN_TAKEN (UINT64_C(1) << 63)
 #define haft__PIN_COUNT UINT64_C(0xffffffff)
 
-/* Add to a counter that only this thread writes. */
-static inline void haft__count_up(haft__atomic_u64 *counter, uint64_t by)
-{
-    haft__store_relaxed(COUNT, counter, haft__load_relaxed(COUNT, counter) + by);
-}
-
-/* count_up() for a beginning: a thread that sees the count sees all frees that led to it. */
-static inline void haft__tally(haft__atomic_u64 *counter, uint64_t by)
-{
-    haft__store_release(TALLY, counter, haft__load_relaxed(COUNT, counter) + by);
-}
-
 /* Whether calls with a worker are checked (debug_check): then programs make none in place. */
 static inline bool haft__debug_is_on(void)
 {
@@ -11440,7 +11450,7 @@ static inline bool haft__debug_is_on(void)
 }
 
 /*
- * concurrent/table/allocate.h - the way in: haft_reserve, as called from `caller`.  The worker's
+ * concurrent/worker/allocate.h - the way in: haft_reserve, as called from `caller`.  The worker's
  * thread; lock-free, except callbacks.
  */
 
@@ -11448,7 +11458,7 @@ HAFT_INTERNAL
 haft_status haft__worker_reserve(haft_worker *worker, haft_id *id, void **haft__object, const void *caller);
 
 /*
- * concurrent/table/hand.h - the two batches in a worker's hand; the worker's counts are its
+ * concurrent/worker/hand.h - the two batches in a worker's hand; the worker's counts are its
  * positions in them (struct haft_worker_front in haft/detail/table_front.h).
  *
  * A reservation takes a slot and an abort adds one without a change of these counts, so they shift
@@ -11597,7 +11607,7 @@ static inline bool haft__hand_add_aborted(haft_worker *worker, uint64_t index)
 }
 
 /*
- * concurrent/table/life.h - the steps of a slot's life whose order matters, each in one place:
+ * concurrent/worker/life.h - the steps of a slot's life whose order matters, each in one place:
  * single calls, and calls of many, are made of them.
  *
  * Edges in this file.
@@ -11688,7 +11698,20 @@ static inline bool haft__life_give_up(const struct haft__slots *slots, haft_id i
 }
 
 /*
- * concurrent/table/roster.h - the workers of a table: a list that only grows, newest first.
+ * concurrent/worker/refill.h - the search for a slot.
+ */
+
+/*
+ * Up to `most` slots in the filling batch, at least one, for the caller to use: how many in
+ * `*count`.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except callbacks.
+ */
+HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
+
+/* The table's suppliers, by its options.  Before any worker uses it. */
+HAFT_INTERNAL void haft__suppliers_choose(haft_table *table);
+
+/*
+ * concurrent/worker/worker_list.h - the workers of a table: a list that only grows, newest first.
  *
  *   for (haft_worker *w = roster_first(table); w != NULL; w = w->next)
  *
@@ -11756,17 +11779,7 @@ static inline void haft__debug_check_reader(const haft_table *table)
     (void)haft__may_read;
 }
 
-/*
- * concurrent/table/supply.h - the search for a slot.
- */
-
-/*
- * Up to `most` slots in the filling batch, at least one, for the caller to use: how many in
- * `*count`.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except callbacks.
- */
-HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
-
-/* concurrent/table/allocate.c */
+/* concurrent/worker/allocate.c */
 
 /*
  * The way in: reserve, publish, insert.
@@ -11929,61 +11942,7 @@ haft_status haft_insert_wait(haft_worker *worker, const void *haft__object, haft
 }
 
 /*
- * concurrent/table/borrow.h - a worker for one call of a thread that has none: a close, or trim.
- *
- * Its batch limit is 1, as that of each closed or new worker, so it holds nothing back.  It joins
- * no clock, since its thread resolves nothing through it: no call reads its member.  Any thread,
- * lock-free except malloc.
- */
-
-/* A closed worker, or a new one; NULL: no memory. */
-HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table);
-
-/* Return it, with nothing in hand. */
-HAFT_INTERNAL void haft__worker_return(haft_worker *worker);
-
-/*
- * concurrent/table/retire.h - the way out: free and abort, and the batches they fill.
- *
- * All functions: the worker's thread, lock-free; never allocate, never call back.
- */
-
-/* The batch, whose slots' lives have ended, takes its ticket and waits. */
-HAFT_INTERNAL void haft__retire_batch(haft_worker *worker, struct haft__batch *batch);
-
-/* The open batch takes its ticket and waits, if there is anything in it. */
-HAFT_INTERNAL void haft__retire_open(haft_worker *worker);
-
-/* What the worker has retired is handed over, where it matters when a slot is reclaimed. */
-HAFT_INTERNAL void haft__retire_hand_over(haft_worker *worker);
-
-/* Hand all slots that the worker holds on to others. */
-HAFT_INTERNAL void haft__retire_hand_on(haft_worker *worker);
-
-/* haft_abort, as called from `caller`. */
-HAFT_INTERNAL void haft__worker_abort(haft_worker *worker, haft_id id, const void *caller);
-
-/* What haft_free() does not do in place: a free as called from `caller`. */
-HAFT_INTERNAL haft_status haft__worker_free(haft_worker *worker, haft_id id, const void *caller);
-
-/* concurrent/table/borrow.c */
-
-/* Workers for one call. */
-
-HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table)
-{
-    return haft__roster_take(table, haft__WORKER_BORROWED);
-}
-
-HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
-{
-    haft__retire_hand_on(worker);
-    haft__retire_hand_over(worker);
-    haft__roster_leave(worker);
-}
-
-/*
- * concurrent/table/budget.h - slots that workers may hold back.
+ * concurrent/worker/budget.h - slots that workers may hold back.
  *
  * A worker with a batch limit of n may hold back 2 * (n - 1) slots, which it draws from the table's
  * budget when it first finds or frees a slot.  Before, and while it is closed or borrowed, its
@@ -12001,7 +11960,7 @@ HAFT_INTERNAL void haft__budget_return(haft_worker *worker);
 /* Set the worker's batch limit, which it keeps: it draws no other share. */
 HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t limit);
 
-/* concurrent/table/budget.c */
+/* concurrent/worker/budget.c */
 
 /*
  * The budget: slots that workers may hold back, and their batch limits.
@@ -12048,18 +12007,315 @@ HAFT_INTERNAL void haft__budget_return(haft_worker *worker)
 }
 
 /*
- * concurrent/table/census.h - a walk over a whole table: each slot is in exactly one place, and
- * the counters agree.
+ * concurrent/worker/exchange.h - batches on their way between a worker, the rings and the depots.
+ *
+ * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
+ * the caller's any more.
  */
 
-/*
- * Whether all is right with a table while no call on it is under way; if not, a line on stderr
- * says what.  True if there is no memory for a byte a slot.  Blocking; O(slots ever used).
- */
-HAFT_INTERNAL bool haft__census_is_right(const haft_table *table);
+/* An empty batch for this worker; and an empty one back. */
+HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker);
+HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batch *batch);
+
+/* The batch waits under its ticket: in the worker's ring.  False: there was no room, so batches
+ * before it have moved, or it is in the depot. */
+HAFT_INTERNAL bool haft__shelf_wait(haft_worker *worker, struct haft__batch *batch);
+
+/* The batch may be reused at once: in the worker's ring, or in the depot. */
+HAFT_INTERNAL void haft__shelf_ready(haft_worker *worker, struct haft__batch *batch);
+
+/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
+HAFT_INTERNAL void haft__shelf_offer(haft_worker *worker, struct haft__batch *batch);
 
 /*
- * concurrent/table/fresh.h - slots never used, or not since their memory was released.
+ * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
+ * workers, open or closed.  NULL: none.
+ */
+HAFT_INTERNAL struct haft__batch *haft__shelf_take_ready(haft_worker *worker);
+HAFT_INTERNAL struct haft__batch *haft__shelf_steal_ready(haft_worker *worker);
+
+/*
+ * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
+ * the depot's; or from the rings of others.  NULL: none.
+ */
+HAFT_INTERNAL struct haft__batch *haft__shelf_take_due(haft_worker *worker, uint64_t done);
+HAFT_INTERNAL struct haft__batch *haft__shelf_steal_due(haft_worker *worker, uint64_t done);
+
+/* Such a batch, the worker's own or the depot's before those of other workers. */
+HAFT_INTERNAL struct haft__batch *haft__shelf_find_ready(haft_worker *worker);
+HAFT_INTERNAL struct haft__batch *haft__shelf_find_due(haft_worker *worker, uint64_t done);
+
+/* Any batch that waits, when no other thread uses the table.  NULL: none. */
+HAFT_INTERNAL struct haft__batch *haft__shelf_take_waiting(haft_worker *worker);
+
+/*
+ * concurrent/worker/handed.h - slots handed over, and slots in transit.
+ *
+ * A worker that hands over raises one word of the table to its latest ticket.  While the word is
+ * set, the quiescent points of all workers look at the clock and reclaim what is due (sweep.h).
+ *
+ *   handing over   push the batches; raise the word, in a read-modify-write each time
+ *   clearing       the word's ticket is done, and no ring and no depot has a batch that is due:
+ *                  clear the word, and look once more.  A batch pushed before the word was raised
+ *                  is found by then; one whose word is raised later sets it again
+ *
+ * Waiting slots are in a ring, a depot or a list, or in the hand of a worker that is in transit:
+ * its number is odd then.  So a thread that has found no slot, and waits until each worker's number
+ * is even or another, has seen the end of each call that had one.
+ */
+
+/* Batches with tickets up to `ticket` were handed over.  Any thread; lock-free. */
+HAFT_INTERNAL void haft__handed_raise(haft_table *table, uint64_t ticket);
+
+/* The highest ticket handed over; 0: all were reclaimed, or are in transit.  Any thread. */
+HAFT_INTERNAL uint64_t haft__handed_ticket(const haft_table *table);
+
+/* The word is 0 again; false: it was raised meanwhile.  Look for batches that are due once more. */
+HAFT_INTERNAL bool haft__handed_clear(haft_table *table, uint64_t ticket);
+
+/*
+ * Around each step in which the worker takes waiting slots and has not reclaimed them or put them
+ * back.  False: it was in transit before, as inside a callback.  The worker's thread; wait-free.
+ */
+HAFT_INTERNAL bool haft__transit_begin(haft_worker *worker);
+HAFT_INTERNAL void haft__transit_end(haft_worker *worker, bool has_begun);
+
+/* Wait for the workers in transit, which may run on_reclaim.  Blocking; not in transit. */
+HAFT_INTERNAL void haft__transit_wait(const haft_table *table);
+
+/* How often waiting slots were put under later tickets, or behind them, for want of room. */
+HAFT_INTERNAL uint64_t haft__transit_moves(const haft_table *table);
+
+/* concurrent/worker/exchange.c */
+
+/*
+ * Batches on their way: from a worker to its rings or the depots, and back to some worker.
+ *
+ * One rule bounds the number of batches: only full ones go to a depot.  If a ring has no room for a
+ * partial batch, its oldest batch is put together with the new one.  Slots of a batch whose ticket
+ * is done are never put under a ticket that is not.
+ *
+ * Edges in this file.
+ *   OWN   this worker has the batch
+ */
+
+HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker)
+{
+    assert(worker->spare_count <= haft__SPARE_BATCHES);
+    if (worker->spare_count == 0) {
+        return haft__pool_take(&worker->table->pool, &worker->segment);
+    }
+    return worker->spares[--worker->spare_count];
+}
+
+HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batch *batch)
+{
+    assert(batch->count == 0 && batch != worker->open);
+    batch->has_last_lives = false;
+    if (worker->spare_count == haft__SPARE_BATCHES) {
+        haft__pool_give(&worker->table->pool, batch);
+    } else {
+        worker->spares[worker->spare_count++] = batch;
+    }
+}
+
+static void haft__to_depot(haft_worker *worker, struct haft__depot *depot, struct haft__batch *batch)
+{
+    assert(batch->count == worker->table->batch_max && "only full batches go to a depot");
+    haft__assert_walk(haft__batch_is_sound(batch));
+    haft__depot_push(depot, &worker->table->pool, batch);
+    haft__count_up(&worker->counters.batches_moved, 1);
+}
+
+/* One of a worker's rings, how many batches it may have, and the depot for full batches beyond. */
+struct haft__shelf {
+    struct haft__ring *ring;
+    uint64_t most;
+    struct haft__depot *depot;
+};
+
+static bool haft__push(const struct haft__shelf *shelf, const struct haft__batch *batch)
+{
+    return haft__ring_length(shelf->ring) < shelf->most && haft__ring_push(shelf->ring, batch);
+}
+
+/*
+ * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
+ * the depot.  Returns the batch that is still to be pushed.
+ */
+static struct haft__batch *haft__put_together(haft_worker *worker, const struct haft__shelf *shelf,
+                                  struct haft__batch *batch, struct haft__batch *oldest)
+{
+    assert(oldest->count != 0 && batch->count != 0);
+    haft__batch_move(batch, oldest, worker->table->batch_max);
+    if (oldest->count == 0) {
+        haft__shelf_give_batch(worker, oldest);
+        return batch;
+    }
+    haft__to_depot(worker, shelf->depot, batch);
+    return oldest;
+}
+
+/*
+ * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
+ * and the next one makes room in its place.  (If that one is due too, the two go together.)
+ */
+static struct haft__batch *haft__pass_over(haft_worker *worker, const struct haft__shelf *shelf, struct haft__batch *due,
+                               struct haft__batch *batch, uint64_t done)
+{
+    struct haft__batch *next = haft__ring_take(shelf->ring, &worker->table->pool, UINT64_MAX);
+
+    if (next == NULL) {
+        /* others have emptied the ring meanwhile */
+    } else if (haft__load_relaxed(OWN, &next->ticket) <= done) {
+        due = haft__put_together(worker, shelf, due, next);
+    } else {
+        batch = haft__put_together(worker, shelf, batch, next);
+    }
+    const bool is_pushed = haft__ring_push(shelf->ring, due);
+
+    (void)is_pushed;
+    assert(is_pushed && "there is room: two were taken, and only the owner pushes");
+    return batch;
+}
+
+/* Push the batch to the ring, or to the depot. */
+static void haft__put_on_shelf(haft_worker *worker, const struct haft__shelf *shelf, struct haft__batch *batch,
+                         uint64_t done)
+{
+    haft_table *table = worker->table;
+
+    assert(batch->count != 0 && batch->count <= table->batch_max);
+    haft__assert_walk(haft__batch_is_sound(batch));
+    while (!haft__push(shelf, batch)) {
+        if (batch->count == table->batch_max) {
+            haft__to_depot(worker, shelf->depot, batch);
+            return;
+        }
+        struct haft__batch *oldest = haft__ring_take(shelf->ring, &table->pool, UINT64_MAX);
+
+        if (oldest == NULL) {
+            continue; /* others have emptied the ring meanwhile */
+        }
+        const bool is_due = haft__load_relaxed(OWN, &oldest->ticket) <= done;
+
+        batch = is_due && haft__load_relaxed(OWN, &batch->ticket) > done
+                    ? haft__pass_over(worker, shelf, oldest, batch, done)
+                    : haft__put_together(worker, shelf, batch, oldest);
+    }
+}
+
+HAFT_INTERNAL bool haft__shelf_wait(haft_worker *worker, struct haft__batch *batch)
+{
+    const struct haft__shelf shelf = {&worker->waiting, haft__RING_BATCHES, &worker->table->waiting};
+
+    if (haft__push(&shelf, batch)) {
+        return true;
+    }
+    const bool has_begun = haft__transit_begin(worker);
+
+    haft__put_on_shelf(worker, &shelf, batch, haft__domain_done(worker->table->domain));
+    haft__count_up(&worker->moves, 1);
+    haft__transit_end(worker, has_begun);
+    return false;
+}
+
+HAFT_INTERNAL void haft__shelf_ready(haft_worker *worker, struct haft__batch *batch)
+{
+    const struct haft__shelf shelf = {&worker->ready, haft__READY_BATCHES, &worker->table->ready};
+
+    haft__store_relaxed(OWN, &batch->ticket, 0);
+    if (batch->count == 0) {
+        haft__shelf_give_batch(worker, batch);
+    } else {
+        haft__put_on_shelf(worker, &shelf, batch, 0);
+    }
+}
+
+HAFT_INTERNAL void haft__shelf_offer(haft_worker *worker, struct haft__batch *batch)
+{
+    if (batch->count == worker->table->batch_max) {
+        haft__store_relaxed(OWN, &batch->ticket, 0);
+        haft__to_depot(worker, &worker->table->ready, batch);
+    } else {
+        haft__shelf_ready(worker, batch);
+    }
+}
+
+HAFT_INTERNAL struct haft__batch *haft__shelf_take_ready(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    struct haft__batch *batch = haft__ring_take(&worker->ready, &table->pool, UINT64_MAX);
+
+    if (batch == NULL) {
+        batch = haft__depot_take(&table->ready, &table->pool, UINT64_MAX);
+        haft__count_up(&worker->counters.batches_moved, batch != NULL);
+    }
+    return batch;
+}
+
+HAFT_INTERNAL struct haft__batch *haft__shelf_take_due(haft_worker *worker, uint64_t done)
+{
+    haft_table *table = worker->table;
+    struct haft__batch *batch = haft__ring_take(&worker->waiting, &table->pool, done);
+
+    if (batch == NULL) {
+        batch = haft__depot_take(&table->waiting, &table->pool, done);
+        haft__count_up(&worker->counters.batches_moved, batch != NULL);
+    }
+    return batch;
+}
+
+HAFT_INTERNAL struct haft__batch *haft__shelf_steal_ready(haft_worker *worker)
+{
+    const haft_table *table = worker->table;
+    struct haft__batch *batch = NULL;
+
+    for (haft_worker *other = haft__roster_first(table); other != NULL && batch == NULL;
+         other = other->next) {
+        batch = haft__ring_take(&other->ready, &table->pool, UINT64_MAX);
+    }
+    haft__count_up(&worker->counters.batches_moved, batch != NULL);
+    return batch;
+}
+
+HAFT_INTERNAL struct haft__batch *haft__shelf_steal_due(haft_worker *worker, uint64_t done)
+{
+    const haft_table *table = worker->table;
+    struct haft__batch *batch = NULL;
+
+    for (haft_worker *other = haft__roster_first(table); other != NULL && batch == NULL;
+         other = other->next) {
+        batch = haft__ring_take(&other->waiting, &table->pool, done);
+    }
+    haft__count_up(&worker->counters.batches_moved, batch != NULL);
+    return batch;
+}
+
+HAFT_INTERNAL struct haft__batch *haft__shelf_find_ready(haft_worker *worker)
+{
+    struct haft__batch *batch = haft__shelf_take_ready(worker);
+
+    return batch != NULL ? batch : haft__shelf_steal_ready(worker);
+}
+
+HAFT_INTERNAL struct haft__batch *haft__shelf_find_due(haft_worker *worker, uint64_t done)
+{
+    struct haft__batch *batch = haft__shelf_take_due(worker, done);
+
+    return batch != NULL ? batch : haft__shelf_steal_due(worker, done);
+}
+
+HAFT_INTERNAL struct haft__batch *haft__shelf_take_waiting(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    struct haft__batch *batch = haft__shelf_steal_due(worker, UINT64_MAX);
+
+    return batch != NULL ? batch : haft__depot_take(&table->waiting, &table->pool, UINT64_MAX);
+}
+
+/*
+ * concurrent/worker/fresh.h - slots never used, or not since their memory was released.
  *
  * fresh_give, fresh_take: the worker's thread, lock-free.
  */
@@ -12077,6 +12333,12 @@ uint64_t haft__fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, h
 /* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
 HAFT_INTERNAL uint64_t haft__fresh_at_hand(const haft_worker *worker, bool again);
 
+/* Such slots of all workers' extents. */
+HAFT_INTERNAL uint64_t haft__fresh_in_extents(const haft_table *table, bool again);
+
+/* Slots ever used: drawn from the table, and in no extent any more. */
+HAFT_INTERNAL uint64_t haft__fresh_used(const haft_table *table);
+
 /* The range of these slots: it has no slot whose object the caller knows to be inserted. */
 HAFT_INTERNAL haft_range haft__fresh_range(const haft_worker *worker);
 
@@ -12087,7 +12349,7 @@ HAFT_INTERNAL haft_range haft__fresh_range(const haft_worker *worker);
 HAFT_INTERNAL haft_status haft__fresh_populate(haft_table *table, uint64_t end);
 
 /*
- * concurrent/table/released.h - runs of slots whose memory was released.
+ * concurrent/worker/released.h - runs of slots whose memory was released.
  *
  * All functions: any thread, lock-free.
  */
@@ -12111,292 +12373,7 @@ HAFT_INTERNAL void haft__released_apply_floor(const haft_table *table, uint64_t 
 /* Whether a run is in the list: then no object is in it that the caller knows to be inserted. */
 HAFT_INTERNAL bool haft__released_has(const haft_table *table, uint64_t haft__run);
 
-/*
- * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
- */
-
-struct haft__stock {
-    uint64_t live;
-    uint64_t reserved;
-    uint64_t retired;
-    uint64_t exhausted;
-};
-
-/*
- * The live, reserved, retired and exhausted slots that the counters come to, when no other thread
- * uses the table; the other members are 0.  A wrong counter can make a number negative: it is high
- * then.
- */
-HAFT_INTERNAL struct haft__stock haft__stats_stock(const haft_table *table);
-
-/*
- * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
- * `fresh` slots.
- */
-HAFT_INTERNAL
-haft_status haft__stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh);
-
-/*
- * Slots in use that hold no object: they wait, are ready, or in a worker's hands.
- * Not below the number with the slots in use as the call begins, and the objects of
- * some moment before it returns.
- */
-HAFT_INTERNAL uint64_t haft__stats_idle(const haft_table *table);
-
-/* concurrent/table/census.c */
-
-/*
- * The census.
- *
- * First all containers are walked, and each slot in them gets its place; then all slots, and each
- * word must fit its place.  A free slot without a place is lost.
- *
- * Edges in this file.
- *   OWN     no call is under way
- */
-
-/* The places of slots that are in a container. */
-enum haft__whereabouts {
-    haft__NOWHERE,
-    haft__AT_HAND, /* in a filling batch, or ready */
-    haft__WAITING, /* in an open batch, or one that waits */
-    haft__FRESH,   /* in an extent, a released run, or the list of a local table */
-    haft__LISTED,  /* in the table's lists */
-    haft__PLACE_COUNT
-};
-
-struct haft__census {
-    const haft_table *table;
-    uint8_t *places; /* of each slot */
-    uint64_t live;
-    uint64_t reserved;
-    uint64_t exhausted;
-    uint64_t retired;
-    uint64_t batches; /* descriptors met */
-    bool is_right;
-};
-
-static HAFT_PRINTF(2, 3) void haft__object(struct haft__census *census, const char *format, ...)
-{
-    char line[400]; /* a longer name cuts the text */
-    struct haft__text text = haft__text_in(line, sizeof line);
-    va_list arguments;
-
-    census->is_right = false;
-    haft__text_add(&text, "%s: census: ", census->table->name);
-    va_start(arguments, format);
-    haft__text_add_list(&text, format, arguments);
-    va_end(arguments);
-    haft__os_print(line);
-}
-
-/* --- containers --- */
-
-static void haft__place_slot(struct haft__census *census, uint64_t index, enum haft__whereabouts place)
-{
-    if (index < HAFT_FIRST_INDEX || index >= census->table->slots.limit) {
-        haft__object(census, "index %" PRIu64 " is none of a slot", index);
-    } else if (census->places[index] != haft__NOWHERE) {
-        haft__object(census, "slot %" PRIu64 " is in two places", index);
-    } else {
-        census->places[index] = (uint8_t)place;
-        census->retired += place == haft__WAITING || place == haft__LISTED;
-    }
-}
-
-/* The slots of a batch, which are its indices from `from` on. */
-static void haft__place_slots(struct haft__census *census, const struct haft__batch *batch, const uint32_t *from,
-                        uint32_t count, enum haft__whereabouts place)
-{
-    const uint64_t first = ((uintptr_t)from - (uintptr_t)batch->indices) / sizeof *from;
-
-    census->batches++;
-    if (first + count > haft__BATCH_SLOTS) {
-        haft__object(census, "batch %" PRIu64 " has %" PRIu32 " slots from its slot %" PRIu64 " on",
-               batch->number, count, first);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        haft__place_slot(census, from[i], place);
-    }
-}
-
-static void haft__place_batch(struct haft__census *census, const struct haft__batch *batch, enum haft__whereabouts place)
-{
-    haft__place_slots(census, batch, batch->indices, batch->count, place);
-}
-
-static void haft__put_ring(struct haft__census *census, const struct haft__ring *ring, enum haft__whereabouts place)
-{
-    const uint64_t tail = haft__load_relaxed(OWN, &ring->tail);
-
-    for (uint64_t i = haft__load_relaxed(OWN, &ring->head); i != tail; i++) {
-        const uint64_t number = haft__load_relaxed(OWN, &ring->cells[i % haft__RING_BATCHES]);
-
-        haft__place_batch(census, haft__pool_batch(&census->table->pool, number), place);
-    }
-}
-
-static void haft__put_depot(struct haft__census *census, const struct haft__depot *depot, enum haft__whereabouts place)
-{
-    const struct haft__pool *pool = &census->table->pool;
-    const struct haft__batch *node = haft__pool_batch(pool, haft__tagged_number(haft__load_relaxed(OWN, &depot->head)));
-    uint64_t next;
-
-    census->batches++; /* the node before the first */
-    while ((next = haft__tagged_number(haft__load_relaxed(OWN, &node->node_next))) != haft__NUMBER_NONE) {
-        node = haft__pool_batch(pool, next);
-        haft__place_batch(census, haft__pool_batch(pool, haft__load_relaxed(OWN, &node->node_batch)), place);
-    }
-}
-
-static void haft__put_range(struct haft__census *census, haft_range range)
-{
-    for (uint64_t index = range.from; index < range.to; index++) {
-        haft__place_slot(census, index, haft__FRESH);
-    }
-}
-
-static void haft__put_worker(struct haft__census *census, const haft_worker *worker)
-{
-    haft__asan_unpoison(worker, sizeof *worker);
-    haft__place_slots(census, worker->filling, haft__hand_next(worker), haft__hand_filling_count(worker), haft__AT_HAND);
-    haft__place_slots(census, worker->open, worker->open->indices, haft__hand_open_count(worker), haft__WAITING);
-    haft__put_ring(census, &worker->ready, haft__AT_HAND);
-    haft__put_ring(census, &worker->waiting, haft__WAITING);
-    haft__put_range(census, haft__fresh_range(worker));
-    census->batches += worker->spare_count;
-}
-
-static void haft__put_released(struct haft__census *census)
-{
-    const struct haft__runs *runs = &census->table->slots.runs;
-    uint64_t haft__run = haft__tagged_number(haft__load_relaxed(OWN, &census->table->released.head));
-
-    while (haft__run != haft__NUMBER_NONE) {
-        haft__put_range(census, HAFT_RANGE(haft__runs_first(runs, haft__run), haft__runs_end(runs, haft__run)));
-        haft__run = haft__tagged_number(haft__runs_link(runs, haft__run)); /* RUN_LAST ends as NUMBER_NONE */
-    }
-}
-
-/* A list through the words, from slot `index` to one whose index field is a mark. */
-static void haft__put_list(struct haft__census *census, uint64_t index, enum haft__whereabouts place)
-{
-    const struct haft__slots *slots = &census->table->slots;
-
-    while (index >= HAFT_FIRST_INDEX && index < slots->limit) {
-        haft__place_slot(census, index, place);
-        index = haft__word_index(&slots->format, haft__load_relaxed(OWN, haft__slots_word(slots, index)));
-    }
-}
-
-static void haft__put_lists(struct haft__census *census)
-{
-    const haft_table *table = census->table;
-
-    haft__put_list(census, haft__load_relaxed(OWN, &table->legacy.listed), haft__FRESH);
-    for (int kind = 0; kind < haft__LIST_COUNT; kind++) {
-        haft__put_list(census, haft__tagged_number(haft__load_relaxed(OWN, &table->lists[kind].head)), haft__LISTED);
-    }
-}
-
-/* --- slots --- */
-
-/* A slot that is neither live, reserved nor exhausted. */
-static void haft__check_free(struct haft__census *census, uint64_t index, uint64_t word, enum haft__whereabouts place)
-{
-    const haft_table *table = census->table;
-    const struct haft__slots *slots = &table->slots;
-    const uint64_t mark = haft__word_index(&slots->format, word);
-    const bool is_retired = word != 0 && mark == haft__MARK_FREE;
-
-    if (place != haft__NOWHERE) {
-        return;
-    }
-    if (is_retired && slots->has_pins &&
-        haft__load_relaxed(OWN, haft__slots_pins(slots, haft__slots_word(slots, index))) > haft__PIN_TAKEN) {
-        census->retired++; /* its last unpin will take it back */
-        return;
-    }
-    haft__object(census, "slot %" PRIu64 " is lost (word %#" PRIx64 ")", index, word);
-}
-
-static void haft__check_whereabouts(struct haft__census *census, uint64_t index)
-{
-    const haft_table *table = census->table;
-    const struct haft__slots *slots = &table->slots;
-    const uint64_t word = haft__load_relaxed(OWN, haft__slots_word(slots, index));
-    const uint64_t mark = haft__word_index(&slots->format, word);
-    const enum haft__whereabouts place = (enum haft__whereabouts)census->places[index];
-    const bool is_used =
-        word != 0 && (mark == index || mark == haft__MARK_RESERVED || mark == haft__MARK_EXHAUSTED);
-
-    census->live += mark == index;
-    census->reserved += mark == haft__MARK_RESERVED;
-    census->exhausted += mark == haft__MARK_EXHAUSTED;
-    if (!is_used) {
-        haft__check_free(census, index, word, place);
-    } else if (place != haft__NOWHERE) {
-        haft__object(census, "slot %" PRIu64 " is in use and in a container (word %#" PRIx64 ")", index,
-               word);
-    }
-}
-
-/* --- counters --- */
-
-static void haft__check_count(struct haft__census *census, const char *what, uint64_t counted, uint64_t found)
-{
-    if (counted != found) {
-        haft__object(census, "%" PRId64 " %s are counted, %" PRIu64 " found", (int64_t)counted, what,
-               found);
-    }
-}
-
-static void haft__check_counters(struct haft__census *census)
-{
-    const haft_table *table = census->table;
-    const struct haft__stock stock = haft__stats_stock(table);
-
-    haft__check_count(census, "live slots", stock.live, census->live);
-    haft__check_count(census, "reserved slots", stock.reserved, census->reserved);
-    haft__check_count(census, "retired slots", stock.retired, census->retired);
-    haft__check_count(census, "exhausted slots", stock.exhausted, census->exhausted);
-}
-
-static void haft__check_descriptors(struct haft__census *census)
-{
-    const struct haft__pool *pool = &census->table->pool;
-
-    haft__check_count(census, "batch descriptors", haft__pool_handed_out(pool),
-                census->batches + haft__pool_unused(pool));
-}
-
-HAFT_INTERNAL bool haft__census_is_right(const haft_table *table)
-{
-    struct haft__census census = {.table = table, .is_right = true};
-    const uint64_t end = haft__load_relaxed(OWN, &table->fresh);
-
-    census.places = calloc((size_t)table->slots.limit, 1);
-    if (census.places == NULL) {
-        return true;
-    }
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        haft__put_worker(&census, worker);
-    }
-    haft__put_depot(&census, &table->ready, haft__AT_HAND);
-    haft__put_depot(&census, &table->waiting, haft__WAITING);
-    haft__put_released(&census);
-    haft__put_lists(&census);
-    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
-        haft__check_whereabouts(&census, index);
-    }
-    haft__check_counters(&census);
-    haft__check_descriptors(&census);
-    free(census.places);
-    return census.is_right;
-}
-
-/* concurrent/table/fresh.c */
+/* concurrent/worker/fresh.c */
 
 /*
  * Fresh slots: never used, or not since their memory was released; handed out in extents.
@@ -12410,6 +12387,7 @@ HAFT_INTERNAL bool haft__census_is_right(const haft_table *table)
  *   EXTENT  fresh_give (release) -> take_from_extent, fresh_at_hand (acquire)
  *           the bump above a slot before its use, and before the slot counts as fresh
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
+ *   COUNT   how far the table's slots were drawn: others may draw meanwhile
  *   RETRY   a first look; the compare-and-swap decides.  The memory needs no order: no thread has
  *           touched it
  */
@@ -12567,246 +12545,74 @@ uint64_t haft__fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, h
     return haft__taken;
 }
 
-/*
- * concurrent/table/reclaim.h - taking slots back after their grace period.
- */
+/* --- how many --- */
 
-/*
- * Take back the slots of a batch that is due; those that may be used again are ready for any
- * worker.  The worker's thread, outside callbacks; lock-free, except on_reclaim.
- *
- * A call that takes batches back takes those that are due when it begins: callbacks free others,
- * and no batch is given a ticket that is done, so the call returns.
- */
-HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source);
-
-/*
- * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
- * The batch stays the caller's, with the slots that may be used again.
- */
-HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch *batch);
-
-/*
- * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
- * table; else NULL.
- */
-HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *table);
-
-/*
- * concurrent/table/gather.h - the slots in the table's lists, as searches and duties collect them.
- *
- * All functions: the worker's thread, lock-free, except on_reclaim.
- */
-
-/* All freed slots take tickets, in batches, and are handed over. */
-HAFT_INTERNAL void haft__gather_freed(haft_worker *worker);
-
-/* Up to a batch of unpinned slots, which are due; NULL: none. */
-HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker);
-
-/*
- * Collect from all lists; unpinned slots are taken back.  This and what follows: outside callbacks.
- */
-HAFT_INTERNAL void haft__gather_lists(haft_worker *worker);
-
-/*
- * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
- * may go on filling them.  True: they had slots.
- */
-HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker);
-
-/* gather_all_lists(), then take back all batches that were due when it began. */
-HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker);
-
-/*
- * concurrent/table/handed.h - slots handed over, and slots in transit.
- *
- * A worker that hands over raises one word of the table to its latest ticket.  While the word is
- * set, the quiescent points of all workers look at the clock and reclaim what is due (sweep.h).
- *
- *   handing over   push the batches; raise the word, in a read-modify-write each time
- *   clearing       the word's ticket is done, and no ring and no depot has a batch that is due:
- *                  clear the word, and look once more.  A batch pushed before the word was raised
- *                  is found by then; one whose word is raised later sets it again
- *
- * Waiting slots are in a ring, a depot or a list, or in the hand of a worker that is in transit:
- * its number is odd then.  So a thread that has found no slot, and waits until each worker's number
- * is even or another, has seen the end of each call that had one.
- */
-
-/* Batches with tickets up to `ticket` were handed over.  Any thread; lock-free. */
-HAFT_INTERNAL void haft__handed_raise(haft_table *table, uint64_t ticket);
-
-/* The highest ticket handed over; 0: all were reclaimed, or are in transit.  Any thread. */
-HAFT_INTERNAL uint64_t haft__handed_ticket(const haft_table *table);
-
-/* The word is 0 again; false: it was raised meanwhile.  Look for batches that are due once more. */
-HAFT_INTERNAL bool haft__handed_clear(haft_table *table, uint64_t ticket);
-
-/*
- * Around each step in which the worker takes waiting slots and has not reclaimed them or put them
- * back.  False: it was in transit before, as inside a callback.  The worker's thread; wait-free.
- */
-HAFT_INTERNAL bool haft__transit_begin(haft_worker *worker);
-HAFT_INTERNAL void haft__transit_end(haft_worker *worker, bool has_begun);
-
-/* Wait for the workers in transit, which may run on_reclaim.  Blocking; not in transit. */
-HAFT_INTERNAL void haft__transit_wait(const haft_table *table);
-
-/* How often waiting slots were put under later tickets, or behind them, for want of room. */
-HAFT_INTERNAL uint64_t haft__transit_moves(const haft_table *table);
-
-/*
- * concurrent/table/lists.h - slots in lists, for calls that have no batch to put them into.
- *
- * The link stands in the index field of a slot's word; the list's last slot has MARK_FREE there, so
- * a list of one leaves the word as the free wrote it.  Any thread may push and pop;
- * both are lock-free, and neither allocates.
- */
-
-HAFT_INTERNAL void haft__lists_open(haft_table *table);
-
-/* Slot `index`, whose word is in the state FREE and this thread's alone. */
-HAFT_INTERNAL void haft__list_push(haft_table *table, enum haft__list_kind kind, uint64_t index);
-
-/* A look, which may be a moment old. */
-HAFT_INTERNAL bool haft__list_is_empty(const haft_table *table, enum haft__list_kind kind);
-
-/* Whether any list has a slot. */
-HAFT_INTERNAL bool haft__lists_have_slots(const haft_table *table);
-
-/* Move up to `most` slots into the empty `batch`; their words are FREE again.  How many. */
-HAFT_INTERNAL
-uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct haft__batch *batch, uint32_t most);
-
-/*
- * concurrent/table/shelf.h - batches on their way between a worker, the rings and the depots.
- *
- * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
- * the caller's any more.
- */
-
-/* An empty batch for this worker; and an empty one back. */
-HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker);
-HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batch *batch);
-
-/* The batch waits under its ticket: in the worker's ring.  False: there was no room, so batches
- * before it have moved, or it is in the depot. */
-HAFT_INTERNAL bool haft__shelf_wait(haft_worker *worker, struct haft__batch *batch);
-
-/* The batch may be reused at once: in the worker's ring, or in the depot. */
-HAFT_INTERNAL void haft__shelf_ready(haft_worker *worker, struct haft__batch *batch);
-
-/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
-HAFT_INTERNAL void haft__shelf_offer(haft_worker *worker, struct haft__batch *batch);
-
-/*
- * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
- * workers, open or closed.  NULL: none.
- */
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_ready(haft_worker *worker);
-HAFT_INTERNAL struct haft__batch *haft__shelf_steal_ready(haft_worker *worker);
-
-/*
- * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
- * the depot's; or from the rings of others.  NULL: none.
- */
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_due(haft_worker *worker, uint64_t done);
-HAFT_INTERNAL struct haft__batch *haft__shelf_steal_due(haft_worker *worker, uint64_t done);
-
-/* Such a batch, the worker's own or the depot's before those of other workers. */
-HAFT_INTERNAL struct haft__batch *haft__shelf_find_ready(haft_worker *worker);
-HAFT_INTERNAL struct haft__batch *haft__shelf_find_due(haft_worker *worker, uint64_t done);
-
-/* Any batch that waits, when no other thread uses the table.  NULL: none. */
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_waiting(haft_worker *worker);
-
-/* concurrent/table/gather.c */
-
-/* The slots in the table's lists, as searches and duties collect them. */
-
-/* As many as a list can hold: where other threads go on filling one, a look at it has an end. */
-static uint64_t haft__most_slots(const haft_table *table)
+/* Fresh slots in all extents: those used before, or those never used. */
+HAFT_INTERNAL uint64_t haft__fresh_in_extents(const haft_table *table, bool again)
 {
-    return table->slots.limit - HAFT_FIRST_INDEX;
-}
+    uint64_t slots = 0;
 
-/* A batch of slots from a list, or NULL. */
-static struct haft__batch *haft__take_list(haft_worker *worker, enum haft__list_kind kind)
-{
-    struct haft__batch *batch;
-
-    if (haft__list_is_empty(worker->table, kind)) {
-        return NULL;
+    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        slots += haft__fresh_at_hand(worker, again);
     }
-    batch = haft__shelf_empty_batch(worker);
-    if (haft__list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
-        haft__shelf_give_batch(worker, batch);
-        return NULL;
-    }
-    return batch;
+    return slots;
 }
 
-/* All of them: with a bound, threads that free more between two looks would fill the table. */
-HAFT_INTERNAL void haft__gather_freed(haft_worker *worker)
+/* Slots ever used: drawn from the table, and in no extent any more. */
+HAFT_INTERNAL uint64_t haft__fresh_used(const haft_table *table)
 {
-    const uint64_t most = haft__most_slots(worker->table);
-    uint64_t haft__taken = 0;
-    struct haft__batch *batch;
+    /* First: an extent drawn in between makes the difference too small.  It is too large only while
+     * a thread has taken slots from `fresh` and not yet put them into its extent. */
+    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh);
 
-    while (haft__taken < most && (batch = haft__take_list(worker, haft__LIST_FREED)) != NULL) {
-        haft__taken += batch->count;
-        haft__retire_batch(worker, batch);
-    }
-    haft__retire_hand_over(worker); /* while it is in transit */
+    return haft__positive_difference(drawn, HAFT_FIRST_INDEX + haft__fresh_in_extents(table, false));
 }
 
-HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker)
+/*
+ * --- memory had before it is used ---
+ *
+ * Each worker has at most one extent of slots that it has drawn and not used.  So while `count`
+ * slots are used after the call, no more than these and an extent for each worker are drawn.
+ */
+
+/* The first slot that needs no memory now. */
+static uint64_t haft__end_of_capacity(const haft_table *table, uint64_t count, uint64_t workers)
 {
-    return haft__take_list(worker, haft__LIST_UNPINNED);
+    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh);
+    const uint64_t left = table->slots.limit - drawn;
+    const uint64_t more = count + workers * table->extent_slots;
+
+    return drawn + (more < left ? more : left);
 }
 
-HAFT_INTERNAL void haft__gather_lists(haft_worker *worker)
+/* Memory for the descriptors that workers bring.  `*workers`: how many workers there are. */
+static haft_status haft__populate_workers(const haft_table *table, uint64_t *workers)
 {
-    const bool has_begun = haft__transit_begin(worker);
-    struct haft__batch *batch;
+    haft_status status = HAFT_OK;
 
-    haft__gather_freed(worker);
-    /* Each may unpin the next one of a chain. */
-    for (int i = 0; i < haft__UNPINNED_MOST && (batch = haft__gather_unpinned(worker)) != NULL; i++) {
-        haft__reclaim_batch(worker, batch);
+    *workers = 0;
+    for (haft_worker *worker = haft__roster_first(table); worker != NULL && status == HAFT_OK;
+         worker = worker->next) {
+        status = haft__memory_populate((char *)worker, sizeof *worker);
+        (*workers)++;
     }
-    haft__transit_end(worker, has_begun);
+    return status;
 }
 
-HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker)
+haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
 {
-    /* Slots of a chain come one at a time. */
-    const uint64_t most = haft__most_slots(worker->table);
-    uint64_t looks = 0;
+    uint64_t workers;
 
-    while (looks < most && haft__lists_have_slots(worker->table)) {
-        haft__gather_lists(worker);
-        looks++;
+    if (count > table->slots.limit - HAFT_FIRST_INDEX) {
+        return HAFT_FULL;
     }
-    return looks != 0;
+    const haft_status status = haft__populate_workers(table, &workers);
+
+    return status == HAFT_OK ? haft__fresh_populate(table, haft__end_of_capacity(table, count, workers))
+                             : status;
 }
 
-HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker)
-{
-    const uint64_t done = haft__domain_done(worker->table->domain);
-    struct haft__batch *batch;
-
-    const bool has_begun = haft__transit_begin(worker);
-
-    haft__gather_all_lists(worker);
-    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
-        haft__reclaim_batch(worker, batch);
-    }
-    haft__transit_end(worker, has_begun);
-}
-
-/* concurrent/table/handed.c */
+/* concurrent/worker/handed.c */
 
 /*
  * The word of slots handed over, and the workers in transit.
@@ -12887,59 +12693,32 @@ HAFT_INTERNAL uint64_t haft__transit_moves(const haft_table *table)
 }
 
 /*
- * concurrent/table/legacy.h - the free slots of the local table that a shared one was.
+ * concurrent/worker/lists.h - slots in lists, for calls that have no batch to put them into.
+ *
+ * The link stands in the index field of a slot's word; the list's last slot has MARK_FREE there, so
+ * a list of one leaves the word as the free wrote it.  Any thread may push and pop;
+ * both are lock-free, and neither allocates.
  */
+
+HAFT_INTERNAL void haft__lists_open(haft_table *table);
+
+/* Slot `index`, whose word is in the state FREE and this thread's alone. */
+HAFT_INTERNAL void haft__list_push(haft_table *table, enum haft__list_kind kind, uint64_t index);
+
+/* A look, which may be a moment old. */
+HAFT_INTERNAL bool haft__list_is_empty(const haft_table *table, enum haft__list_kind kind);
+
+/* Whether any list has a slot. */
+HAFT_INTERNAL bool haft__lists_have_slots(const haft_table *table);
+
+/* Move up to `most` slots into the empty `batch`; their words are FREE again.  How many. */
+HAFT_INTERNAL
+uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct haft__batch *batch, uint32_t most);
 
 /* Up to `most` of them into `indices`: how many.  Lock-free. */
 HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices);
 
-/* concurrent/table/legacy.c */
-
-/*
- * Free slots that a local table has left, in a list through their words.
- *
- * No thread adds to the list.  So an unchanged head means an unchanged list, and a compare-and-swap
- * of the head may cut off all slots that were walked over.
- *
- * Edges in this file.
- *   RETRY   the list's head, and words of slots that were still in the list when they were
- *           read if the compare-and-swap succeeds.  They were written before haft_share()
- */
-
-/* The slots from `first` on in the list: up to `most` of them; the one after them in `*rest`. */
-static uint64_t haft__walk(const haft_table *table, uint64_t first, uint64_t most, uint32_t *indices,
-                     uint64_t *rest)
-{
-    const struct haft__slots *slots = &table->slots;
-    uint64_t count = 0;
-
-    for (*rest = first; count < most && *rest != haft__MARK_END; count++) {
-        indices[count] = (uint32_t)*rest;
-        *rest = haft__word_index(&slots->format, haft__load_relaxed(RETRY, haft__slots_word(slots, *rest)));
-    }
-    return count;
-}
-
-HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
-{
-    assert(most <= haft__BATCH_SLOTS);
-    haft_table *table = worker->table;
-    uint64_t first = haft__load_relaxed(RETRY, &table->legacy.listed);
-
-    while (first != haft__MARK_END) {
-        uint64_t rest;
-        const uint64_t count = haft__walk(table, first, most, indices, &rest);
-
-        if (haft__cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
-            assert(count != 0 && (rest == haft__MARK_END || rest >= HAFT_FIRST_INDEX));
-            return count;
-        }
-        first = haft__load_relaxed(RETRY, &table->legacy.listed);
-    }
-    return 0;
-}
-
-/* concurrent/table/lists.c */
+/* concurrent/worker/lists.c */
 
 /*
  * Slots in lists.
@@ -12952,7 +12731,8 @@ HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uin
  *           its last unpin before its next life; the words of the slots behind it; list_take
  *           (release) -> list_is_empty (acquire)   the taker's mark of transit (handed.h)
  *   OWN     the slot is this thread's: not in the list yet, or not any more
- *   RETRY   a first look; the compare-and-swap decides
+ *   RETRY   a first look; the compare-and-swap decides.  Words of a former local table's list were
+ *           written before haft_share()
  */
 
 HAFT_INTERNAL void haft__lists_open(haft_table *table)
@@ -13046,7 +12826,334 @@ uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct ha
     return batch->count;
 }
 
-/* concurrent/table/reclaim.c */
+/*
+ * --- the free slots of a former local table ---
+ *
+ * No thread adds to the list.  So an unchanged head means an unchanged list, and a compare-and-swap
+ * of the head may cut off all slots that were walked over.
+ */
+
+/* The slots from `first` on in the list: up to `most` of them; the one after them in `*rest`. */
+static uint64_t haft__walk(const haft_table *table, uint64_t first, uint64_t most, uint32_t *indices,
+                     uint64_t *rest)
+{
+    const struct haft__slots *slots = &table->slots;
+    uint64_t count = 0;
+
+    for (*rest = first; count < most && *rest != haft__MARK_END; count++) {
+        indices[count] = (uint32_t)*rest;
+        *rest = haft__word_index(&slots->format, haft__load_relaxed(RETRY, haft__slots_word(slots, *rest)));
+    }
+    return count;
+}
+
+HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
+{
+    assert(most <= haft__BATCH_SLOTS);
+    haft_table *table = worker->table;
+    uint64_t first = haft__load_relaxed(RETRY, &table->legacy.listed);
+
+    while (first != haft__MARK_END) {
+        uint64_t rest;
+        const uint64_t count = haft__walk(table, first, most, indices, &rest);
+
+        if (haft__cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
+            assert(count != 0 && (rest == haft__MARK_END || rest >= HAFT_FIRST_INDEX));
+            return count;
+        }
+        first = haft__load_relaxed(RETRY, &table->legacy.listed);
+    }
+    return 0;
+}
+
+/*
+ * concurrent/worker/retire.h - the way out: free and abort, and the batches they fill.
+ *
+ * All functions: the worker's thread, lock-free; never allocate, never call back.
+ */
+
+/* The batch, whose slots' lives have ended, takes its ticket and waits. */
+HAFT_INTERNAL void haft__retire_batch(haft_worker *worker, struct haft__batch *batch);
+
+/* The open batch takes its ticket and waits, if there is anything in it. */
+HAFT_INTERNAL void haft__retire_open(haft_worker *worker);
+
+/* What the worker has retired is handed over, where it matters when a slot is reclaimed. */
+HAFT_INTERNAL void haft__retire_hand_over(haft_worker *worker);
+
+/* Hand all slots that the worker holds on to others. */
+HAFT_INTERNAL void haft__retire_hand_on(haft_worker *worker);
+
+/* haft_abort, as called from `caller`. */
+HAFT_INTERNAL void haft__worker_abort(haft_worker *worker, haft_id id, const void *caller);
+
+/* What haft_free() does not do in place: a free as called from `caller`. */
+HAFT_INTERNAL haft_status haft__worker_free(haft_worker *worker, haft_id id, const void *caller);
+
+/* concurrent/worker/many.c */
+
+/*
+ * Many at once: insert and free do their common steps once for a batch.
+ *
+ * Insertions are counted together, before the first of them is seen.  Frees are counted one by
+ * one: if the count lagged behind by a batch while others insert, occupancy_why_none()
+ * could say HAFT_FULL of a table that was never full.
+ */
+
+#define haft__SLOTS_AHEAD 8 /* slots fetched ahead, to be written */
+
+static void haft__fetch(const struct haft__slots *slots, uint64_t index)
+{
+    haft__prefetch_to_write(haft__slots_word(slots, index));
+}
+
+/* The words of the first slots are on their way. */
+static void haft__fetch_first(const struct haft__slots *slots, const uint32_t *indices, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && i < haft__SLOTS_AHEAD; i++) {
+        haft__fetch(slots, indices[i]);
+    }
+}
+
+/* Slot number `i`, with another on its way. */
+static inline uint64_t haft__slot_at(const struct haft__slots *slots, const uint32_t *indices, uint32_t count,
+                               uint32_t i)
+{
+    if (count - i > haft__SLOTS_AHEAD) {
+        haft__fetch(slots, indices[i + haft__SLOTS_AHEAD]);
+    }
+    return indices[i];
+}
+
+/* The objects are a few whole words each. */
+static void haft__insert_words(const haft_worker *worker, const uint32_t *indices, uint32_t count,
+                         const char *objects, haft_id *ids)
+{
+    const struct haft__slots slots = {.view = worker->view, .format = worker->table->slots.format};
+    const size_t size = worker->object_size;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = haft__slot_at(&slots, indices, count, i);
+        haft__atomic_u64 *word = haft__slots_word(&slots, index);
+        const haft_id id = haft__life_next_id(&slots, word, index);
+
+        haft__object_copy_words(haft__slots_object(word), objects + i * size, size);
+        haft__life_publish(word, id);
+        ids[i] = id;
+    }
+}
+
+/* Objects of any size, or zeros. */
+static void haft__insert_sized(haft_worker *worker, const uint32_t *indices, uint32_t count,
+                         const void *caller, const char *objects, haft_id *ids)
+{
+    const struct haft__slots *slots = &worker->table->slots;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = haft__slot_at(slots, indices, count, i);
+        haft__atomic_u64 *word = haft__slots_word(slots, index);
+
+        ids[i] = haft__life_next_id(slots, word, index);
+        haft__sites_note_birth(&slots->sites, index, caller);
+        haft__slots_fill(slots, haft__slots_object(word),
+                   objects != NULL ? objects + i * slots->object_size : NULL);
+        haft__life_publish(word, ids[i]);
+    }
+}
+
+static void haft__insert_found(haft_worker *worker, uint32_t count, const void *caller,
+                         const char *objects, haft_id *ids)
+{
+    const struct haft__slots *slots = &worker->table->slots;
+    const uint32_t *indices = haft__hand_next(worker);
+
+    haft__tally(&worker->counters.inserted, count);
+    haft__fetch_first(slots, indices, count);
+    if (objects != NULL && worker->table->is_quick && slots->sites.records == NULL) {
+        haft__insert_words(worker, indices, count, objects, ids);
+    } else {
+        haft__insert_sized(worker, indices, count, caller, objects, ids);
+    }
+}
+
+size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
+                        haft_status *why)
+{
+    haft__debug_check(worker);
+    const size_t size = worker->table->slots.object_size;
+    const char *bytes = objects;
+    haft_status status = HAFT_OK;
+    size_t done = 0;
+    uint32_t found;
+    const void *caller = haft__CALLER;
+
+    while (done < count && (status = haft__supply_find(worker, count - done, &found)) == HAFT_OK) {
+        haft__insert_found(worker, found, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
+        done += found;
+    }
+    if (why != NULL) {
+        *why = status;
+    }
+    return done;
+}
+
+size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses)
+{
+    haft__debug_check(worker);
+    const struct haft__slots *slots = &worker->table->slots;
+    const uint64_t last_life = haft__hand_last_life(worker);
+    const void *caller = haft__CALLER;
+    size_t done = 0;
+
+    for (size_t i = 0; i < count && i < haft__SLOTS_AHEAD; i++) {
+        haft__fetch(slots, ids[i].bits & slots->view.mask);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (count - i > haft__SLOTS_AHEAD) {
+            haft__fetch(slots, ids[i + haft__SLOTS_AHEAD].bits & slots->view.mask);
+        }
+        const haft_status status = haft_worker_front_free(worker, slots->view, last_life, ids[i])
+                                       ? HAFT_OK
+                                       : haft__worker_free(worker, ids[i], caller);
+
+        done += status == HAFT_OK;
+        if (statuses != NULL) {
+            statuses[i] = status;
+        }
+    }
+    return done;
+}
+
+/*
+ * concurrent/worker/occupancy.h - how many slots are taken, and so what a worker without one is
+ * told: HAFT_FULL or HAFT_BUSY.  Any thread, wait-free, O(workers).
+ */
+
+/*
+ * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
+ * `fresh` slots.
+ */
+HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, const haft_worker *worker,
+                                             haft_status fresh);
+
+/*
+ * Slots in use that hold no object: they wait, are ready, or in a worker's hands.
+ * Not below the number with the slots in use as the call begins, and the objects of
+ * some moment before it returns.
+ */
+HAFT_INTERNAL uint64_t haft__occupancy_idle(const haft_table *table);
+
+/* concurrent/worker/occupancy.c */
+
+/*
+ * Occupancy: how many slots are taken, counted while other threads insert and free.
+ *
+ * Edges in this file.
+ *   TALLY   tally (release) -> count_begun (acquire)   frees before insertions into their slots
+ *   COUNT   each number alone; fewest_lives chooses the order of the reads
+ *   RETRY   the budget, as a number
+ */
+
+/* Lives and exhausted slots that began and that ended, of all workers and of the table. */
+struct haft__lives {
+    uint64_t begun, ended;
+    uint64_t exhausted;
+};
+
+static void haft__count_begun(struct haft__lives *lives, const haft_table *table)
+{
+    lives->begun = 0;
+    lives->exhausted = 0;
+    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        lives->exhausted += haft__load_acquire(TALLY, &worker->counters.exhausted);
+        lives->begun += haft__load_acquire(TALLY, &worker->counters.reserved);
+        lives->begun += haft__load_acquire(TALLY, &worker->counters.inserted);
+    }
+}
+
+static void haft__count_ended(struct haft__lives *lives, const haft_table *table)
+{
+    lives->ended = haft__load_relaxed(COUNT, &table->counters.freed);
+    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        lives->ended += haft__load_relaxed(COUNT, &worker->counters.aborted);
+        lives->ended += haft__load_relaxed(COUNT, &worker->counters.freed);
+    }
+}
+
+/* Slots live or reserved. */
+static uint64_t haft__taken(const struct haft__lives *lives)
+{
+    return haft__positive_difference(lives->begun, lives->ended);
+}
+
+/*
+ * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in
+ * between: beginnings are read before ends, of all workers.
+ */
+static struct haft__lives haft__fewest_lives(const haft_table *table)
+{
+    struct haft__lives lives;
+
+    haft__count_begun(&lives, table);
+    haft__count_ended(&lives, table);
+    return lives;
+}
+
+/* Extents are read first: slots that are drawn meanwhile count as used. */
+HAFT_INTERNAL uint64_t haft__occupancy_idle(const haft_table *table)
+{
+    uint64_t at_hand = haft__fresh_in_extents(table, true) + haft__fresh_in_extents(table, false);
+
+    at_hand += haft__load_relaxed(COUNT, &table->released.slots);
+    const struct haft__lives lives = haft__fewest_lives(table);
+    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
+
+    return haft__positive_difference(drawn, at_hand + haft__taken(&lives) + lives.exhausted);
+}
+
+HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, const haft_worker *worker,
+                                             haft_status fresh)
+{
+    const struct haft__lives lives = haft__fewest_lives(table);
+    const uint64_t others =
+        haft__positive_difference(table->budget_size - haft__load_relaxed(RETRY, &table->budget),
+                            2 * (uint64_t)(worker->batch_limit - 1));
+    const uint64_t slots =
+        fresh == HAFT_NO_MEMORY ? haft__fresh_used(table) : table->slots.limit - HAFT_FIRST_INDEX;
+
+    /* Slots not taken, exhausted or held back by others come within reach in time. */
+    if (haft__taken(&lives) + lives.exhausted + others >= slots) {
+        return fresh;
+    }
+    return haft__taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
+}
+
+/*
+ * concurrent/worker/reclaim.h - taking slots back after their grace period.
+ */
+
+/*
+ * Take back the slots of a batch that is due; those that may be used again are ready for any
+ * worker.  The worker's thread, outside callbacks; lock-free, except on_reclaim.
+ *
+ * A call that takes batches back takes those that are due when it begins: callbacks free others,
+ * and no batch is given a ticket that is done, so the call returns.
+ */
+HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source);
+
+/*
+ * reclaim_batch() for tables whose callback does not run, also inside callbacks of other tables.
+ * The batch stays the caller's, with the slots that may be used again.
+ */
+HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch *batch);
+
+/*
+ * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
+ * table; else NULL.
+ */
+HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *table);
+
+/* concurrent/worker/reclaim.c */
 
 /*
  * The way back: a slot between its grace period and its next life.
@@ -13171,7 +13278,397 @@ HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *ta
     return haft__taking.table == table && haft__taking.destination->count != 0 ? haft__taking.destination : NULL;
 }
 
-/* concurrent/table/released.c */
+/*
+ * concurrent/worker/sweep.h - reclaiming slots, wherever in the table they wait.
+ *
+ * All functions: the worker's thread, lock-free, except on_reclaim.
+ */
+
+/* All freed slots take tickets, in batches, and are handed over. */
+HAFT_INTERNAL void haft__gather_freed(haft_worker *worker);
+
+/* Up to a batch of unpinned slots, which are due; NULL: none. */
+HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker);
+
+/*
+ * Collect from all lists; unpinned slots are taken back.  This and what follows: outside callbacks.
+ */
+HAFT_INTERNAL void haft__gather_lists(haft_worker *worker);
+
+/*
+ * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
+ * may go on filling them.  True: they had slots.
+ */
+HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker);
+
+/* gather_all_lists(), then take back all batches that were due when it began. */
+HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker);
+
+/*
+ * If slots were handed over, reclaim some of those that are due; with never_wait, only the worker's
+ * own and those for which no ring had room.
+ */
+HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker);
+
+/* concurrent/worker/refill.c */
+
+/*
+ * The suppliers of a table, in the order in which a search asks them for slots:
+ *
+ *   1. inside a callback: the slots that its thread has taken back so far
+ *   2. the worker's own ready batches, then the depot's
+ *   3. the worker's own batches that are due, then the depot's
+ *   4. the lists: slots of haft_table_free(), and unpinned ones
+ *   5. a former local table's free slots, then fresh ones
+ *   6. the ready batches of other workers, then their due ones
+ *
+ * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
+ * write a supplier and put it into that list.
+ *
+ * Inside a callback, tables with on_reclaim leave due batches alone.
+ *
+ * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
+ * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
+ * the later one sees the earlier one's slots, or that it asks for them.  So no more slots are ever
+ * used than the most that held objects at a time, and the bound.
+ *
+ * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
+ * out, which ends the round: the search has the batch taken back, and begins anew.
+ *
+ * Edges in this file.
+ *   HINT     shortage: other workers hand on their slots sooner or later
+ *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
+ *            drew them no longer asks for them
+ */
+
+/* A search, and what its suppliers answer besides slots. */
+struct haft__search {
+    struct haft__batch *due;  /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status; /* why there are no fresh slots */
+    bool has_begun;     /* a supplier has asked for due batches */
+    unsigned unpinned;  /* batches of unpinned slots taken out */
+    uint64_t done;      /* then: the highest ticket done when a supplier first asked */
+};
+
+/* --- batches that are ready --- */
+
+/* Hand on the slots of the filling batch beyond the batch limit. */
+static void haft__hand_on_rest(haft_worker *worker)
+{
+    if (haft__hand_filling_count(worker) > worker->batch_limit) {
+        struct haft__batch *filling = haft__hand_filling(worker);
+        struct haft__batch *rest = haft__shelf_empty_batch(worker);
+
+        haft__batch_move(rest, filling, filling->count - worker->batch_limit);
+        haft__hand_fill(worker, filling);
+        haft__shelf_ready(worker, rest);
+    }
+}
+
+/* The worker uses the slots of a ready batch next; false: there is none, or it is empty. */
+static bool haft__use(haft_worker *worker, struct haft__batch *batch)
+{
+    if (batch == NULL) {
+        return false;
+    }
+    if (batch->count == 0) {
+        haft__shelf_give_batch(worker, batch);
+        return false;
+    }
+    assert(batch != worker->filling && batch->count <= haft__BATCH_SLOTS);
+    haft__shelf_give_batch(worker, worker->filling);
+    haft__hand_fill(worker, batch);
+    haft__hand_on_rest(worker);
+    return true;
+}
+
+/* Inside a callback: the slots that its thread has taken back so far. */
+static bool haft__use_destination(haft_worker *worker, struct haft__search *search)
+{
+    struct haft__batch *destination = haft__reclaim_destination(worker->table);
+
+    (void)search;
+    if (destination == NULL) {
+        return false;
+    }
+    haft__batch_move(worker->filling, destination, worker->batch_limit);
+    haft__hand_fill(worker, worker->filling);
+    return true;
+}
+
+static bool haft__use_ready(haft_worker *worker, struct haft__search *search)
+{
+    (void)search;
+    return haft__use(worker, haft__shelf_take_ready(worker));
+}
+
+static bool haft__steal_ready(haft_worker *worker, struct haft__search *search)
+{
+    (void)search;
+    return haft__use(worker, haft__shelf_steal_ready(worker));
+}
+
+/* --- batches that are due --- */
+
+/* The search takes back what is due when it first asks. */
+static uint64_t haft__done_of(haft_worker *worker, struct haft__search *search)
+{
+    if (!search->has_begun) {
+        search->done = haft__domain_done(worker->table->domain);
+        search->has_begun = true;
+    }
+    return search->done;
+}
+
+/* A batch that is due, with a ticket up to `done`; NULL: none. */
+typedef struct haft__batch *haft__due_taker(haft_worker *worker, uint64_t done);
+
+/* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
+static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
+{
+    if (batch == NULL) {
+        return false;
+    }
+    haft__reclaim_quietly(worker, batch);
+    return haft__use(worker, batch);
+}
+
+/* Due batches until one of them has slots. */
+static bool haft__use_first_due(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
+{
+    const uint64_t done = haft__done_of(worker, search);
+    struct haft__batch *batch;
+
+    while ((batch = take(worker, done)) != NULL) {
+        if (haft__use_quietly(worker, batch)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool haft__use_due(haft_worker *worker, struct haft__search *search)
+{
+    return haft__use_first_due(worker, search, haft__shelf_take_due);
+}
+
+static bool haft__steal_due(haft_worker *worker, struct haft__search *search)
+{
+    return haft__use_first_due(worker, search, haft__shelf_steal_due);
+}
+
+/* --- batches that are due, in a table with on_reclaim --- */
+
+static void haft__take_back_due(haft_worker *worker, struct haft__search *search)
+{
+    haft__reclaim_batch(worker, search->due);
+}
+
+/* The round ends with this batch, to be taken back; false: NULL. */
+static bool haft__take_out(struct haft__search *search, struct haft__batch *batch)
+{
+    search->due = batch;
+    return batch != NULL;
+}
+
+static bool haft__take_first_due_out(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
+{
+    return !haft__callback_is_running() && haft__take_out(search, take(worker, haft__done_of(worker, search)));
+}
+
+static bool haft__take_due_out(haft_worker *worker, struct haft__search *search)
+{
+    return haft__take_first_due_out(worker, search, haft__shelf_take_due);
+}
+
+static bool haft__steal_due_out(haft_worker *worker, struct haft__search *search)
+{
+    return haft__take_first_due_out(worker, search, haft__shelf_steal_due);
+}
+
+/* --- the lists --- */
+
+/* They take their ticket, for a later search. */
+static bool haft__collect_freed(haft_worker *worker, struct haft__search *search)
+{
+    (void)search;
+    haft__gather_freed(worker);
+    return false;
+}
+
+static bool haft__use_unpinned(haft_worker *worker, struct haft__search *search)
+{
+    (void)search;
+    return haft__use_quietly(worker, haft__gather_unpinned(worker));
+}
+
+/* Others may go on unpinning. */
+static bool haft__take_unpinned_out(haft_worker *worker, struct haft__search *search)
+{
+    return !haft__callback_is_running() && search->unpinned++ < haft__UNPINNED_MOST &&
+           haft__take_out(search, haft__gather_unpinned(worker));
+}
+
+/* --- a former local table's free slots, and fresh ones --- */
+
+/* The most slots to draw.  Inside a callback one: the batch taken back has slots to come. */
+static uint64_t haft__most_to_draw(const haft_worker *worker)
+{
+    return haft__callback_is_running() ? 1 : worker->batch_limit;
+}
+
+static bool haft__use_legacy(haft_worker *worker, struct haft__search *search)
+{
+    struct haft__batch *batch = worker->filling;
+
+    (void)search;
+    batch->count = (uint32_t)haft__legacy_take(worker, haft__most_to_draw(worker), batch->indices);
+    haft__hand_fill(worker, batch);
+    return haft__hand_filling_count(worker) != 0;
+}
+
+static bool haft__fill_from(haft_worker *worker, uint64_t first, uint64_t count)
+{
+    struct haft__batch *batch = worker->filling;
+
+    assert(count <= haft__BATCH_SLOTS && batch->count == 0);
+    assert(count == 0 || first >= HAFT_FIRST_INDEX);
+    for (uint64_t i = 0; i < count; i++) {
+        batch->indices[i] = (uint32_t)(first + i);
+    }
+    batch->count = (uint32_t)count;
+    haft__hand_fill(worker, batch);
+    return count != 0;
+}
+
+static bool haft__use_fresh(haft_worker *worker, struct haft__search *search)
+{
+    uint64_t first = 0;
+    const uint64_t drawn = haft__fresh_take(worker, haft__most_to_draw(worker), &first, &search->status);
+
+    return haft__fill_from(worker, first, drawn);
+}
+
+/* use_fresh() within the bound on memory that waits. */
+static bool haft__use_bounded(haft_worker *worker, struct haft__search *search)
+{
+    haft_table *table = worker->table;
+    const uint64_t most = haft__most_to_draw(worker);
+    /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
+    const uint64_t asked = haft__fetch_add_acquire(ASK, &table->drawing, most);
+    const uint64_t haft__taken = asked + haft__occupancy_idle(table);
+    const uint64_t room = haft__taken < table->waiting_slots ? table->waiting_slots - haft__taken : 0;
+    uint64_t drawn = 0;
+    uint64_t first = 0;
+
+    search->status = HAFT_FULL;
+    if (room != 0) {
+        drawn = haft__fresh_take(worker, most < room ? most : room, &first, &search->status);
+    }
+    /* Weakened, the same. */
+    haft__fetch_add_release(ASK, &table->drawing, UINT64_C(0) - most);
+    return haft__fill_from(worker, first, drawn);
+}
+
+/* --- which of them a table has --- */
+
+HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
+{
+    const bool calls_back = table->on_reclaim != NULL;
+    struct haft__suppliers *suppliers = &table->suppliers;
+    haft__supplier **next = suppliers->in_order;
+
+    if (calls_back) {
+        *next++ = haft__use_destination;
+    }
+    *next++ = haft__use_ready;
+    *next++ = calls_back ? haft__take_due_out : haft__use_due;
+    *next++ = haft__collect_freed;
+    if (table->slots.has_pins) {
+        *next++ = calls_back ? haft__take_unpinned_out : haft__use_unpinned;
+    }
+    if (table->legacy.local != NULL) {
+        *next++ = haft__use_legacy;
+    }
+    *next++ = table->waiting_bytes == 0 ? haft__use_fresh : haft__use_bounded;
+    *next++ = haft__steal_ready;
+    *next++ = calls_back ? haft__steal_due_out : haft__steal_due;
+    assert(next <= suppliers->in_order + haft__SUPPLIERS_MOST);
+    *next = NULL;
+    suppliers->take_back = calls_back ? haft__take_back_due : NULL;
+}
+
+/* --- the search --- */
+
+/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
+static haft_status haft__shortage(haft_worker *worker, haft_status fresh)
+{
+    haft_table *table = worker->table;
+
+    haft__retire_open(worker);
+    haft__fetch_add_relaxed(HINT, &table->shortage, 1);
+    haft__domain_hurry(table->domain);
+    haft__domain_notice_stall(table->domain);
+    return haft__occupancy_why_none(table, worker, fresh);
+}
+
+/* One supplier after the other, until one has found something. */
+static bool haft__ask_suppliers(haft_worker *worker, struct haft__search *search)
+{
+    haft__supplier *const *next = worker->table->suppliers.in_order;
+
+    search->due = NULL;
+    search->status = HAFT_OK;
+    while (*next != NULL && !(*next)(worker, search)) {
+        next++;
+    }
+    return *next != NULL;
+}
+
+/*
+ * One round.  HAFT_OK: the filling batch has slots; or a batch was taken back, and it is time for
+ * another round.
+ */
+static haft_status haft__search_round(haft_worker *worker, struct haft__search *search)
+{
+    const bool has_begun = haft__transit_begin(worker);
+    const bool found = haft__ask_suppliers(worker, search);
+
+    if (search->due != NULL) {
+        worker->table->suppliers.take_back(worker, search);
+    }
+    haft__transit_end(worker, has_begun);
+    return found ? HAFT_OK : haft__shortage(worker, search->status);
+}
+
+/* Until the filling batch has slots: HAFT_OK, or why it has none. */
+static haft_status haft__search_slots(haft_worker *worker)
+{
+    struct haft__search search;
+    haft_status status = haft__roster_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
+
+    search.has_begun = false;
+    search.unpinned = 0;
+    haft__budget_draw(worker);
+    while (status == HAFT_OK && haft__hand_filling_count(worker) == 0) {
+        status = haft__search_round(worker, &search);
+    }
+    return status;
+}
+
+HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, uint32_t *count)
+{
+    const haft_status status = haft__hand_filling_count(worker) == 0 ? haft__search_slots(worker) : HAFT_OK;
+
+    if (status == HAFT_OK) {
+        const uint32_t found = haft__hand_filling_count(worker);
+
+        *count = most < found ? (uint32_t)most : found;
+    }
+    return status;
+}
+
+/* concurrent/worker/released.c */
 
 /*
  * Runs whose memory was released: a stack through the links of their records (lib/slots/runs.h).
@@ -13261,32 +13758,7 @@ HAFT_INTERNAL bool haft__released_has(const haft_table *table, uint64_t haft__ru
     return !runs->stay && haft__load_relaxed(ONWARD, &runs->records[haft__run].link) != haft__RUN_IN_USE;
 }
 
-/* concurrent/table/require.c */
-
-/* Required ids that did not resolve in a shared table. */
-
-void *haft_require_failed(const haft_table *table, haft_id id, const void *slots)
-{
-    assert(slots == table->slots.view.base && "the view is the table's");
-    (void)slots;
-    haft__debug_check_reader(table);
-    for (;;) {
-        const haft_status status = haft_diagnose(table, id);
-
-        if (status != HAFT_OK) {
-            haft__bad_access(&table->slots, table->name, id, status);
-            return NULL;
-        }
-        /* Published since the caller looked; if it is gone again, its status says so. */
-        void *haft__object = haft_resolve(table->slots.view, id);
-
-        if (haft__object != NULL) {
-            return haft__object;
-        }
-    }
-}
-
-/* concurrent/table/retire.c */
+/* concurrent/worker/retire.c */
 
 /*
  * The way out: free and abort, and closing the batches they fill.
@@ -13462,7 +13934,379 @@ void haft_abort(haft_worker *worker, haft_id id)
     }
 }
 
-/* concurrent/table/roster.c */
+/* concurrent/worker/sweep.c */
+
+/*
+ * Sweeping a table: reclaiming what is due from its lists, and from any ring or depot.
+ *
+ * Edges in this file.
+ *   HINT   whether anything was handed over: a look that comes too early is made again
+ */
+
+/* --- the lists --- */
+
+/* As many as a list can hold: where other threads go on filling one, a look at it has an end. */
+static uint64_t haft__most_slots(const haft_table *table)
+{
+    return table->slots.limit - HAFT_FIRST_INDEX;
+}
+
+/* A batch of slots from a list, or NULL. */
+static struct haft__batch *haft__take_list(haft_worker *worker, enum haft__list_kind kind)
+{
+    struct haft__batch *batch;
+
+    if (haft__list_is_empty(worker->table, kind)) {
+        return NULL;
+    }
+    batch = haft__shelf_empty_batch(worker);
+    if (haft__list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
+        haft__shelf_give_batch(worker, batch);
+        return NULL;
+    }
+    return batch;
+}
+
+/* All of them: with a bound, threads that free more between two looks would fill the table. */
+HAFT_INTERNAL void haft__gather_freed(haft_worker *worker)
+{
+    const uint64_t most = haft__most_slots(worker->table);
+    uint64_t haft__taken = 0;
+    struct haft__batch *batch;
+
+    while (haft__taken < most && (batch = haft__take_list(worker, haft__LIST_FREED)) != NULL) {
+        haft__taken += batch->count;
+        haft__retire_batch(worker, batch);
+    }
+    haft__retire_hand_over(worker); /* while it is in transit */
+}
+
+HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker)
+{
+    return haft__take_list(worker, haft__LIST_UNPINNED);
+}
+
+HAFT_INTERNAL void haft__gather_lists(haft_worker *worker)
+{
+    const bool has_begun = haft__transit_begin(worker);
+    struct haft__batch *batch;
+
+    haft__gather_freed(worker);
+    /* Each may unpin the next one of a chain. */
+    for (int i = 0; i < haft__UNPINNED_MOST && (batch = haft__gather_unpinned(worker)) != NULL; i++) {
+        haft__reclaim_batch(worker, batch);
+    }
+    haft__transit_end(worker, has_begun);
+}
+
+HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker)
+{
+    /* Slots of a chain come one at a time. */
+    const uint64_t most = haft__most_slots(worker->table);
+    uint64_t looks = 0;
+
+    while (looks < most && haft__lists_have_slots(worker->table)) {
+        haft__gather_lists(worker);
+        looks++;
+    }
+    return looks != 0;
+}
+
+HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker)
+{
+    const uint64_t done = haft__domain_done(worker->table->domain);
+    struct haft__batch *batch;
+
+    const bool has_begun = haft__transit_begin(worker);
+
+    haft__gather_all_lists(worker);
+    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
+        haft__reclaim_batch(worker, batch);
+    }
+    haft__transit_end(worker, has_begun);
+}
+
+/* --- at quiescent points --- */
+
+/* Reclaim some slots that are due.  True: no others are. */
+static bool haft__reclaim_some(haft_worker *worker, uint64_t done)
+{
+    const bool own_alone = worker->table->never_waits;
+    uint64_t haft__taken = 0;
+
+    while (haft__taken < haft__RECLAIMED_SLOTS) {
+        struct haft__batch *batch =
+            own_alone ? haft__shelf_take_due(worker, done) : haft__shelf_find_due(worker, done);
+
+        if (batch == NULL) {
+            return !own_alone;
+        }
+        haft__taken += batch->count;
+        haft__reclaim_batch(worker, batch);
+    }
+    return false;
+}
+
+/* No batch is due, and the highest ticket handed over is done. */
+static void haft__clear_handed(haft_worker *worker, uint64_t handed, uint64_t done)
+{
+    if (!haft__handed_clear(worker->table, handed)) {
+        return;
+    }
+    struct haft__batch *batch = haft__shelf_find_due(worker, done);
+
+    if (batch != NULL) {
+        haft__handed_raise(worker->table, handed); /* there may be more */
+        haft__reclaim_batch(worker, batch);
+    }
+}
+
+HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+    const uint64_t handed = haft__load_relaxed(HINT, &table->handed);
+    const uint64_t done = handed != 0 ? haft__domain_done(table->domain) : 0;
+
+    /* A batch pushed since under a ticket that was done is found when the word's is done. */
+    if (handed == 0 || (done < handed && done == worker->swept)) {
+        return;
+    }
+    const bool has_begun = haft__transit_begin(worker);
+
+    if (haft__reclaim_some(worker, done)) {
+        worker->swept = done;
+        if (done >= handed) {
+            haft__clear_handed(worker, handed, done);
+        }
+    }
+    haft__transit_end(worker, has_begun);
+}
+
+/*
+ * concurrent/worker/worker.h - a worker for one call of a thread that has none: a close, or trim.
+ *
+ * Its batch limit is 1, as that of each closed or new worker, so it holds nothing back.  It joins
+ * no clock, since its thread resolves nothing through it: no call reads its member.  Any thread,
+ * lock-free except malloc.
+ */
+
+/* A closed worker, or a new one; NULL: no memory. */
+HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table);
+
+/* Return it, with nothing in hand. */
+HAFT_INTERNAL void haft__worker_return(haft_worker *worker);
+
+/* concurrent/worker/worker.c */
+
+/*
+ * Workers: opening, closing, and the duties between jobs; and borrowing one for a call.
+ *
+ * Edges in this file.
+ *   HINT    shortage: answered now or at the next quiescent point; whether slots were handed over
+ *   OWN     counts that this worker alone writes
+ */
+
+haft_status haft_worker_open(haft_table *table, haft_worker **worker)
+{
+    haft_domain *domain = table->domain;
+    haft_worker *opened = haft__roster_take(table, haft__WORKER_OPEN);
+
+    if (opened == NULL) {
+        return haft__roster_why_none(table);
+    }
+    if (haft__domain_join(domain, opened, &opened->member, &opened->lift) != HAFT_OK) {
+        haft__roster_leave(opened);
+        return HAFT_NO_MEMORY;
+    }
+    opened->callback = haft__callback_number();
+    opened->shortage_before = haft__load_relaxed(HINT, &table->shortage);
+    opened->is_to_draw = true;
+    *worker = opened;
+    return HAFT_OK;
+}
+
+/* The duties between jobs: take back what is due and handed over, and collect slots in lists. */
+static void haft__do_duties(haft_worker *worker)
+{
+    if (haft__callback_is_running()) {
+        return;
+    }
+    haft__sweep_handed(worker);
+    if (haft__lists_have_slots(worker->table)) {
+        haft__gather_lists(worker);
+    }
+}
+
+/* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
+static void haft__let_go(haft_worker *worker)
+{
+    if (haft__hand_open_count(worker) != 0) {
+        haft__retire_open(worker); /* before duties: callbacks may free, and find its slots */
+    }
+    haft__do_duties(worker);
+    if (haft__hand_open_count(worker) != 0 || haft__hand_filling_count(worker) != 0) {
+        haft__retire_hand_on(worker);
+    }
+    haft__retire_hand_over(worker);
+    haft__domain_hurry(worker->table->domain);
+}
+
+haft_status haft_worker_flush(haft_worker *worker)
+{
+    haft__debug_check(worker);
+    if (haft__callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    haft__let_go(worker);
+    return HAFT_OK;
+}
+
+haft_status haft_worker_close(haft_worker *worker)
+{
+    assert(haft__worker_state(worker) == haft__WORKER_OPEN && "a worker is closed once");
+    if (haft__callback_number() != 0 && worker->callback != haft__callback_number()) {
+        return HAFT_IN_CALLBACK;
+    }
+    if (!haft__worker_is_own(worker)) { /* by a thread that has joined its own, or has the set now */
+        worker->lift = 0;
+        haft__roster_hand_over(worker);
+    }
+    haft__let_go(worker);
+    haft__budget_return(worker);
+    haft__domain_leave(worker->table->domain, worker, worker->member, worker->lift);
+    haft__roster_leave(worker);
+    return HAFT_OK;
+}
+
+haft_table *haft_worker_table(const haft_worker *worker)
+{
+    return worker->table;
+}
+
+/* --- for one call --- */
+
+HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table)
+{
+    return haft__roster_take(table, haft__WORKER_BORROWED);
+}
+
+HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
+{
+    haft__retire_hand_on(worker);
+    haft__retire_hand_over(worker);
+    haft__roster_leave(worker);
+}
+
+/* --- quiescent points --- */
+
+/*
+ * If partial batches filled the ring, they would be put together, and their slots would wait for
+ * the latest ticket among them: longer than the backlog says.
+ */
+static bool haft__is_worth_closing(const haft_worker *worker)
+{
+    return haft__hand_open_count(worker) >= haft__WORTH_CLOSING &&
+           haft__ring_length(&worker->waiting) < haft__PARTIAL_BATCHES;
+}
+
+/* Whether the worker has freed and given up nothing since it was asked before. */
+static bool haft__was_idle(haft_worker *worker)
+{
+    const uint64_t ended =
+        haft__load_relaxed(OWN, &worker->counters.freed) + haft__load_relaxed(OWN, &worker->counters.aborted);
+    const bool idle = ended == worker->ended_seen;
+
+    worker->ended_seen = ended;
+    return idle;
+}
+
+/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
+static bool haft__close_if_worth(haft_worker *worker, bool idle)
+{
+    const uint64_t haft__shortage = haft__load_relaxed(HINT, &worker->table->shortage);
+    const bool is_short = haft__shortage != worker->shortage;
+
+    if (idle || is_short || haft__is_worth_closing(worker)) {
+        haft__retire_open(worker);
+    }
+    worker->shortage = haft__shortage;
+    return is_short && haft__shortage != worker->shortage_before;
+}
+
+/* Forget the closings that are done; the slots that wait still. */
+static uint64_t haft__waiting(struct haft__backlog *backlog, uint64_t done)
+{
+    while (backlog->first != backlog->next) {
+        const struct haft__closing *oldest = &backlog->closings[backlog->first % haft__CLOSINGS];
+
+        if (oldest->ticket > done) {
+            break;
+        }
+        backlog->done = oldest->retired;
+        backlog->first++;
+    }
+    return backlog->retired - backlog->done;
+}
+
+/* Too many slots wait, or there was a shortage. */
+static void haft__pay(const haft_table *table, uint64_t backlog)
+{
+    haft_domain *domain = table->domain;
+
+    if (table->never_waits) {
+        haft__domain_hurry(domain);
+    } else if (backlog > haft__BACKLOG_MOST(table->backlog_slots) || !haft__domain_is_driven(domain)) {
+        haft__domain_wait(domain);
+    }
+}
+
+static void haft__pass_quiescent_point(haft_worker *worker)
+{
+    const haft_table *table = worker->table;
+    haft_domain *domain = table->domain;
+    const bool is_short = haft__close_if_worth(worker, haft__was_idle(worker));
+
+    haft__retire_hand_over(worker);
+    const uint64_t done = haft__domain_done(domain);
+    uint64_t backlog = haft__waiting(&worker->backlog, done);
+    const bool eager = is_short || haft__load_relaxed(HINT, &table->handed) > done ||
+                       backlog >= haft__BACKLOG_WORTH(table->backlog_slots);
+
+    haft__domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
+    backlog = haft__waiting(&worker->backlog, haft__domain_done(domain));
+    if (eager) {
+        haft__domain_notice_stall(domain);
+    }
+    if (backlog > table->backlog_slots || is_short) {
+        haft__pay(table, backlog);
+    }
+    haft__do_duties(worker);
+}
+
+/* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
+static void haft__pass_in_inner_job(haft_worker *worker)
+{
+    haft__close_if_worth(worker, haft__was_idle(worker));
+    haft__retire_hand_over(worker);
+    haft__domain_hurry(worker->table->domain);
+}
+
+haft_status haft_worker_quiescent(haft_worker *worker)
+{
+    haft_domain *domain = worker->table->domain;
+    haft__debug_check(worker);
+    haft_status status = haft__domain_check_moment(domain);
+
+    if (status == HAFT_OK) {
+        haft__pass_quiescent_point(worker);
+    } else if (status == HAFT_IN_SECTION && haft__domain_in_inner_job(domain)) {
+        haft__pass_in_inner_job(worker);
+        status = HAFT_OK;
+    }
+    return status;
+}
+
+/* concurrent/worker/worker_list.c */
 
 /*
  * The roster: a table's workers.
@@ -13731,975 +14575,308 @@ HAFT_INTERNAL bool haft__roster_end(haft_table *table)
     return all;
 }
 
-/* concurrent/table/shelf.c */
-
 /*
- * Batches on their way: from a worker to its rings or the depots, and back to some worker.
- *
- * One rule bounds the number of batches: only full ones go to a depot.  If a ring has no room for a
- * partial batch, its oldest batch is put together with the new one.  Slots of a batch whose ticket
- * is done are never put under a ticket that is not.
- *
- * Edges in this file.
- *   OWN   this worker has the batch
+ * concurrent/table/census.h - a walk over a whole table: each slot is in exactly one place, and
+ * the counters agree.
  */
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker)
-{
-    assert(worker->spare_count <= haft__SPARE_BATCHES);
-    if (worker->spare_count == 0) {
-        return haft__pool_take(&worker->table->pool, &worker->segment);
-    }
-    return worker->spares[--worker->spare_count];
-}
-
-HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batch *batch)
-{
-    assert(batch->count == 0 && batch != worker->open);
-    batch->has_last_lives = false;
-    if (worker->spare_count == haft__SPARE_BATCHES) {
-        haft__pool_give(&worker->table->pool, batch);
-    } else {
-        worker->spares[worker->spare_count++] = batch;
-    }
-}
-
-static void haft__to_depot(haft_worker *worker, struct haft__depot *depot, struct haft__batch *batch)
-{
-    assert(batch->count == worker->table->batch_max && "only full batches go to a depot");
-    haft__assert_walk(haft__batch_is_sound(batch));
-    haft__depot_push(depot, &worker->table->pool, batch);
-    haft__count_up(&worker->counters.batches_moved, 1);
-}
-
-/* One of a worker's rings, how many batches it may have, and the depot for full batches beyond. */
-struct haft__shelf {
-    struct haft__ring *ring;
-    uint64_t most;
-    struct haft__depot *depot;
-};
-
-static bool haft__push(const struct haft__shelf *shelf, const struct haft__batch *batch)
-{
-    return haft__ring_length(shelf->ring) < shelf->most && haft__ring_push(shelf->ring, batch);
-}
+/*
+ * Whether all is right with a table while no call on it is under way; if not, a line on stderr
+ * says what.  True if there is no memory for a byte a slot.  Blocking; O(slots ever used).
+ */
+HAFT_INTERNAL bool haft__census_is_right(const haft_table *table);
 
 /*
- * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
- * the depot.  Returns the batch that is still to be pushed.
- */
-static struct haft__batch *haft__put_together(haft_worker *worker, const struct haft__shelf *shelf,
-                                  struct haft__batch *batch, struct haft__batch *oldest)
-{
-    assert(oldest->count != 0 && batch->count != 0);
-    haft__batch_move(batch, oldest, worker->table->batch_max);
-    if (oldest->count == 0) {
-        haft__shelf_give_batch(worker, oldest);
-        return batch;
-    }
-    haft__to_depot(worker, shelf->depot, batch);
-    return oldest;
-}
-
-/*
- * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
- * and the next one makes room in its place.  (If that one is due too, the two go together.)
- */
-static struct haft__batch *haft__pass_over(haft_worker *worker, const struct haft__shelf *shelf, struct haft__batch *due,
-                               struct haft__batch *batch, uint64_t done)
-{
-    struct haft__batch *next = haft__ring_take(shelf->ring, &worker->table->pool, UINT64_MAX);
-
-    if (next == NULL) {
-        /* others have emptied the ring meanwhile */
-    } else if (haft__load_relaxed(OWN, &next->ticket) <= done) {
-        due = haft__put_together(worker, shelf, due, next);
-    } else {
-        batch = haft__put_together(worker, shelf, batch, next);
-    }
-    const bool is_pushed = haft__ring_push(shelf->ring, due);
-
-    (void)is_pushed;
-    assert(is_pushed && "there is room: two were taken, and only the owner pushes");
-    return batch;
-}
-
-/* Push the batch to the ring, or to the depot. */
-static void haft__put_on_shelf(haft_worker *worker, const struct haft__shelf *shelf, struct haft__batch *batch,
-                         uint64_t done)
-{
-    haft_table *table = worker->table;
-
-    assert(batch->count != 0 && batch->count <= table->batch_max);
-    haft__assert_walk(haft__batch_is_sound(batch));
-    while (!haft__push(shelf, batch)) {
-        if (batch->count == table->batch_max) {
-            haft__to_depot(worker, shelf->depot, batch);
-            return;
-        }
-        struct haft__batch *oldest = haft__ring_take(shelf->ring, &table->pool, UINT64_MAX);
-
-        if (oldest == NULL) {
-            continue; /* others have emptied the ring meanwhile */
-        }
-        const bool is_due = haft__load_relaxed(OWN, &oldest->ticket) <= done;
-
-        batch = is_due && haft__load_relaxed(OWN, &batch->ticket) > done
-                    ? haft__pass_over(worker, shelf, oldest, batch, done)
-                    : haft__put_together(worker, shelf, batch, oldest);
-    }
-}
-
-HAFT_INTERNAL bool haft__shelf_wait(haft_worker *worker, struct haft__batch *batch)
-{
-    const struct haft__shelf shelf = {&worker->waiting, haft__RING_BATCHES, &worker->table->waiting};
-
-    if (haft__push(&shelf, batch)) {
-        return true;
-    }
-    const bool has_begun = haft__transit_begin(worker);
-
-    haft__put_on_shelf(worker, &shelf, batch, haft__domain_done(worker->table->domain));
-    haft__count_up(&worker->moves, 1);
-    haft__transit_end(worker, has_begun);
-    return false;
-}
-
-HAFT_INTERNAL void haft__shelf_ready(haft_worker *worker, struct haft__batch *batch)
-{
-    const struct haft__shelf shelf = {&worker->ready, haft__READY_BATCHES, &worker->table->ready};
-
-    haft__store_relaxed(OWN, &batch->ticket, 0);
-    if (batch->count == 0) {
-        haft__shelf_give_batch(worker, batch);
-    } else {
-        haft__put_on_shelf(worker, &shelf, batch, 0);
-    }
-}
-
-HAFT_INTERNAL void haft__shelf_offer(haft_worker *worker, struct haft__batch *batch)
-{
-    if (batch->count == worker->table->batch_max) {
-        haft__store_relaxed(OWN, &batch->ticket, 0);
-        haft__to_depot(worker, &worker->table->ready, batch);
-    } else {
-        haft__shelf_ready(worker, batch);
-    }
-}
-
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_ready(haft_worker *worker)
-{
-    haft_table *table = worker->table;
-    struct haft__batch *batch = haft__ring_take(&worker->ready, &table->pool, UINT64_MAX);
-
-    if (batch == NULL) {
-        batch = haft__depot_take(&table->ready, &table->pool, UINT64_MAX);
-        haft__count_up(&worker->counters.batches_moved, batch != NULL);
-    }
-    return batch;
-}
-
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_due(haft_worker *worker, uint64_t done)
-{
-    haft_table *table = worker->table;
-    struct haft__batch *batch = haft__ring_take(&worker->waiting, &table->pool, done);
-
-    if (batch == NULL) {
-        batch = haft__depot_take(&table->waiting, &table->pool, done);
-        haft__count_up(&worker->counters.batches_moved, batch != NULL);
-    }
-    return batch;
-}
-
-HAFT_INTERNAL struct haft__batch *haft__shelf_steal_ready(haft_worker *worker)
-{
-    const haft_table *table = worker->table;
-    struct haft__batch *batch = NULL;
-
-    for (haft_worker *other = haft__roster_first(table); other != NULL && batch == NULL;
-         other = other->next) {
-        batch = haft__ring_take(&other->ready, &table->pool, UINT64_MAX);
-    }
-    haft__count_up(&worker->counters.batches_moved, batch != NULL);
-    return batch;
-}
-
-HAFT_INTERNAL struct haft__batch *haft__shelf_steal_due(haft_worker *worker, uint64_t done)
-{
-    const haft_table *table = worker->table;
-    struct haft__batch *batch = NULL;
-
-    for (haft_worker *other = haft__roster_first(table); other != NULL && batch == NULL;
-         other = other->next) {
-        batch = haft__ring_take(&other->waiting, &table->pool, done);
-    }
-    haft__count_up(&worker->counters.batches_moved, batch != NULL);
-    return batch;
-}
-
-HAFT_INTERNAL struct haft__batch *haft__shelf_find_ready(haft_worker *worker)
-{
-    struct haft__batch *batch = haft__shelf_take_ready(worker);
-
-    return batch != NULL ? batch : haft__shelf_steal_ready(worker);
-}
-
-HAFT_INTERNAL struct haft__batch *haft__shelf_find_due(haft_worker *worker, uint64_t done)
-{
-    struct haft__batch *batch = haft__shelf_take_due(worker, done);
-
-    return batch != NULL ? batch : haft__shelf_steal_due(worker, done);
-}
-
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_waiting(haft_worker *worker)
-{
-    haft_table *table = worker->table;
-    struct haft__batch *batch = haft__shelf_steal_due(worker, UINT64_MAX);
-
-    return batch != NULL ? batch : haft__depot_take(&table->waiting, &table->pool, UINT64_MAX);
-}
-
-/* concurrent/table/stats.c */
-
-/*
- * Statistics: sums over the workers' own counters.
- *
- * Edges in this file.
- *   TALLY   tally (release) -> count_begun (acquire)   frees before insertions into their slots
- *   COUNT   each number alone; fewest_lives chooses the order of the reads
- *   RETRY   the budget, as a number
+ * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
  */
 
-#define haft__SUM_MEMBER(name) uint64_t name;
-
-struct haft__sums {
-    haft__COUNTERS(haft__SUM_MEMBER)
-    haft__PUBLIC_COUNTERS(haft__SUM_MEMBER)
-    uint64_t open;
-};
-
-/* Where each counter is, and its sum. */
-#define haft__SUM_PLACES(name) {offsetof(struct haft__counters, name), offsetof(struct haft__sums, name)},
-
-static const struct {
-    size_t counter, sum;
-} haft__places[] = {haft__COUNTERS(haft__SUM_PLACES) haft__PUBLIC_COUNTERS(haft__SUM_PLACES)};
-
-/*
- * Ends are read before beginnings, so that no difference is ever negative when a worker goes on
- * meanwhile; what one worker begins and another ends may still be seen the other way round.
- */
-static void haft__add_counters(struct haft__sums *sums, const struct haft__counters *counters)
-{
-    for (size_t i = sizeof haft__places / sizeof haft__places[0]; i-- > 0;) {
-        const void *counter = (const char *)counters + haft__places[i].counter;
-        void *total = (char *)sums + haft__places[i].sum;
-
-        *(uint64_t *)total += haft__load_relaxed(COUNT, (const haft__atomic_u64 *)counter);
-    }
-}
-
-static struct haft__sums haft__sum(const haft_table *table)
-{
-    struct haft__sums sums = {0};
-
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        haft__add_counters(&sums, &worker->counters);
-        sums.open += haft__worker_state(worker) == haft__WORKER_OPEN;
-    }
-    haft__add_counters(&sums, &table->counters);
-    return sums;
-}
-
-/* a - b, or 0 where calls under way make it negative. */
-static uint64_t haft__difference(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
-/* Fresh slots in all extents: those used before, or those never used. */
-static uint64_t haft__slots_at_hand(const haft_table *table, bool again)
-{
-    uint64_t slots = 0;
-
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        slots += haft__fresh_at_hand(worker, again);
-    }
-    return slots;
-}
-
-/* Slots ever used: drawn from the table, and in no extent any more. */
-static uint64_t haft__used_slots(const haft_table *table)
-{
-    /* First: an extent drawn in between makes the difference too small.  It is too large only while
-     * a thread has taken slots from `fresh` and not yet put them into its extent. */
-    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh);
-
-    return haft__difference(drawn, HAFT_FIRST_INDEX + haft__slots_at_hand(table, false));
-}
-
-#define haft__SUM_AS_IT_IS(name) .name = sums.name,
-
-/* Numbers of slots: one that is negative is a high number. */
-static struct haft__stock haft__stock_of(const struct haft__sums *sums)
-{
-    return (struct haft__stock){
-        .live = sums->published + sums->inserted - sums->freed,
-        .reserved = sums->reserved - sums->published - sums->aborted,
-        .retired = sums->freed + sums->aborted - sums->reclaimed,
-        .exhausted = sums->exhausted,
-    };
-}
-
-HAFT_INTERNAL struct haft__stock haft__stats_stock(const haft_table *table)
-{
-    const struct haft__sums sums = haft__sum(table);
-
-    return haft__stock_of(&sums);
-}
-
-/* A number of slots, or 0 where calls under way make it negative. */
-static uint64_t haft__not_negative(uint64_t number)
-{
-    return number <= INT64_MAX ? number : 0;
-}
-
-haft_table_stats haft_table_stats_get(const haft_table *table)
-{
-    const struct haft__sums sums = haft__sum(table);
-    const struct haft__stock stock = haft__stock_of(&sums);
-    const uint64_t used = haft__used_slots(table);
-    haft_table_stats stats = {
-        .live = haft__not_negative(stock.live),
-        .reserved = haft__not_negative(stock.reserved),
-        .retired = haft__not_negative(stock.retired),
-        .exhausted = haft__not_negative(stock.exhausted),
-        .released = haft__load_relaxed(COUNT, &table->released.slots) + haft__slots_at_hand(table, true),
-        .high_water = used,
-        .capacity = table->capacity,
-        .limit = table->slots.limit - HAFT_FIRST_INDEX,
-        .workers = sums.open,
-        .created = sums.published + sums.inserted,
-        .freed = sums.freed,
-        haft__PUBLIC_COUNTERS(haft__SUM_AS_IT_IS).clock = haft_domain_stats_get(table->domain),
-    };
-    stats.free = haft__difference(used, stats.live + stats.reserved + stats.retired + stats.exhausted +
-                                      stats.released);
-    return stats;
-}
-
-/* Lives and exhausted slots that began and that ended, of all workers and of the table. */
-struct haft__lives {
-    uint64_t begun, ended;
+struct haft__stock {
+    uint64_t live;
+    uint64_t reserved;
+    uint64_t retired;
     uint64_t exhausted;
 };
 
-static void haft__count_begun(struct haft__lives *lives, const haft_table *table)
-{
-    lives->begun = 0;
-    lives->exhausted = 0;
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        lives->exhausted += haft__load_acquire(TALLY, &worker->counters.exhausted);
-        lives->begun += haft__load_acquire(TALLY, &worker->counters.reserved);
-        lives->begun += haft__load_acquire(TALLY, &worker->counters.inserted);
-    }
-}
+/*
+ * The live, reserved, retired and exhausted slots that the counters come to, when no other thread
+ * uses the table; the other members are 0.  A wrong counter can make a number negative: it is high
+ * then.
+ */
+HAFT_INTERNAL struct haft__stock haft__stats_stock(const haft_table *table);
 
-static void haft__count_ended(struct haft__lives *lives, const haft_table *table)
-{
-    lives->ended = haft__load_relaxed(COUNT, &table->counters.freed);
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        lives->ended += haft__load_relaxed(COUNT, &worker->counters.aborted);
-        lives->ended += haft__load_relaxed(COUNT, &worker->counters.freed);
-    }
-}
-
-/* Slots live or reserved. */
-static uint64_t haft__taken(const struct haft__lives *lives)
-{
-    return haft__difference(lives->begun, lives->ended);
-}
+/* concurrent/table/census.c */
 
 /*
- * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in
- * between: beginnings are read before ends, of all workers.
- */
-static struct haft__lives haft__fewest_lives(const haft_table *table)
-{
-    struct haft__lives lives;
-
-    haft__count_begun(&lives, table);
-    haft__count_ended(&lives, table);
-    return lives;
-}
-
-/* Extents are read first: slots that are drawn meanwhile count as used. */
-HAFT_INTERNAL uint64_t haft__stats_idle(const haft_table *table)
-{
-    uint64_t at_hand = haft__slots_at_hand(table, true) + haft__slots_at_hand(table, false);
-
-    at_hand += haft__load_relaxed(COUNT, &table->released.slots);
-    const struct haft__lives lives = haft__fewest_lives(table);
-    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
-
-    return haft__difference(drawn, at_hand + haft__taken(&lives) + lives.exhausted);
-}
-
-HAFT_INTERNAL
-haft_status haft__stats_shortage(const haft_table *table, const haft_worker *worker, haft_status fresh)
-{
-    const struct haft__lives lives = haft__fewest_lives(table);
-    const uint64_t others = haft__difference(table->budget_size - haft__load_relaxed(RETRY, &table->budget),
-                                       2 * (uint64_t)(worker->batch_limit - 1));
-    const uint64_t slots =
-        fresh == HAFT_NO_MEMORY ? haft__used_slots(table) : table->slots.limit - HAFT_FIRST_INDEX;
-
-    /* Slots not taken, exhausted or held back by others come within reach in time. */
-    if (haft__taken(&lives) + lives.exhausted + others >= slots) {
-        return fresh;
-    }
-    return haft__taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
-}
-
-/*
- * concurrent/table/suppliers.h - what a search asks for slots.
+ * The census.
+ *
+ * First all containers are walked, and each slot in them gets its place; then all slots, and each
+ * word must fit its place.  A free slot without a place is lost.
+ *
+ * Edges in this file.
+ *   OWN     no call is under way
  */
 
-/* A search, and what its suppliers answer besides slots. */
-struct haft__search {
-    struct haft__batch *due;  /* taken out, to be taken back before the next round; NULL: none */
-    haft_status status; /* why there are no fresh slots */
-    bool has_begun;     /* a supplier has asked for due batches */
-    unsigned unpinned;  /* batches of unpinned slots taken out */
-    uint64_t done;      /* then: the highest ticket done when a supplier first asked */
+/* The places of slots that are in a container. */
+enum haft__whereabouts {
+    haft__NOWHERE,
+    haft__AT_HAND, /* in a filling batch, or ready */
+    haft__WAITING, /* in an open batch, or one that waits */
+    haft__FRESH,   /* in an extent, a released run, or the list of a local table */
+    haft__LISTED,  /* in the table's lists */
+    haft__PLACE_COUNT
 };
 
-/* The table's suppliers, by its options.  Before any worker uses it. */
-HAFT_INTERNAL void haft__suppliers_choose(haft_table *table);
+struct haft__census {
+    const haft_table *table;
+    uint8_t *places; /* of each slot */
+    uint64_t live;
+    uint64_t reserved;
+    uint64_t exhausted;
+    uint64_t retired;
+    uint64_t batches; /* descriptors met */
+    bool is_right;
+};
 
-/* concurrent/table/suppliers.c */
-
-/*
- * The suppliers of a table, in the order in which a search asks them for slots:
- *
- *   1. inside a callback: the slots that its thread has taken back so far
- *   2. the worker's own ready batches, then the depot's
- *   3. the worker's own batches that are due, then the depot's
- *   4. the lists: slots of haft_table_free(), and unpinned ones
- *   5. a former local table's free slots, then fresh ones
- *   6. the ready batches of other workers, then their due ones
- *
- * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
- * write a supplier and put it into that list; supply.c stays as it is.
- *
- * Inside a callback, tables with on_reclaim leave due batches alone.
- *
- * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
- * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
- * the later one sees the earlier one's slots, or that it asks for them.  So no more slots are ever
- * used than the most that held objects at a time, and the bound.
- *
- * Edges in this file.
- *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
- *            drew them no longer asks for them
- */
-
-/* --- batches that are ready --- */
-
-/* Hand on the slots of the filling batch beyond the batch limit. */
-static void haft__hand_on_rest(haft_worker *worker)
+static HAFT_PRINTF(2, 3) void haft__object(struct haft__census *census, const char *format, ...)
 {
-    if (haft__hand_filling_count(worker) > worker->batch_limit) {
-        struct haft__batch *filling = haft__hand_filling(worker);
-        struct haft__batch *rest = haft__shelf_empty_batch(worker);
+    char line[400]; /* a longer name cuts the text */
+    struct haft__text text = haft__text_in(line, sizeof line);
+    va_list arguments;
 
-        haft__batch_move(rest, filling, filling->count - worker->batch_limit);
-        haft__hand_fill(worker, filling);
-        haft__shelf_ready(worker, rest);
+    census->is_right = false;
+    haft__text_add(&text, "%s: census: ", census->table->name);
+    va_start(arguments, format);
+    haft__text_add_list(&text, format, arguments);
+    va_end(arguments);
+    haft__os_print(line);
+}
+
+/* --- containers --- */
+
+static void haft__place_slot(struct haft__census *census, uint64_t index, enum haft__whereabouts place)
+{
+    if (index < HAFT_FIRST_INDEX || index >= census->table->slots.limit) {
+        haft__object(census, "index %" PRIu64 " is none of a slot", index);
+    } else if (census->places[index] != haft__NOWHERE) {
+        haft__object(census, "slot %" PRIu64 " is in two places", index);
+    } else {
+        census->places[index] = (uint8_t)place;
+        census->retired += place == haft__WAITING || place == haft__LISTED;
     }
 }
 
-/* The worker uses the slots of a ready batch next; false: there is none, or it is empty. */
-static bool haft__use(haft_worker *worker, struct haft__batch *batch)
+/* The slots of a batch, which are its indices from `from` on. */
+static void haft__place_slots(struct haft__census *census, const struct haft__batch *batch, const uint32_t *from,
+                        uint32_t count, enum haft__whereabouts place)
 {
-    if (batch == NULL) {
-        return false;
-    }
-    if (batch->count == 0) {
-        haft__shelf_give_batch(worker, batch);
-        return false;
-    }
-    assert(batch != worker->filling && batch->count <= haft__BATCH_SLOTS);
-    haft__shelf_give_batch(worker, worker->filling);
-    haft__hand_fill(worker, batch);
-    haft__hand_on_rest(worker);
-    return true;
-}
+    const uint64_t first = ((uintptr_t)from - (uintptr_t)batch->indices) / sizeof *from;
 
-/* Inside a callback: the slots that its thread has taken back so far. */
-static bool haft__use_destination(haft_worker *worker, struct haft__search *search)
-{
-    struct haft__batch *destination = haft__reclaim_destination(worker->table);
-
-    (void)search;
-    if (destination == NULL) {
-        return false;
-    }
-    haft__batch_move(worker->filling, destination, worker->batch_limit);
-    haft__hand_fill(worker, worker->filling);
-    return true;
-}
-
-static bool haft__use_ready(haft_worker *worker, struct haft__search *search)
-{
-    (void)search;
-    return haft__use(worker, haft__shelf_take_ready(worker));
-}
-
-static bool haft__steal_ready(haft_worker *worker, struct haft__search *search)
-{
-    (void)search;
-    return haft__use(worker, haft__shelf_steal_ready(worker));
-}
-
-/* --- batches that are due --- */
-
-/* The search takes back what is due when it first asks. */
-static uint64_t haft__done_of(haft_worker *worker, struct haft__search *search)
-{
-    if (!search->has_begun) {
-        search->done = haft__domain_done(worker->table->domain);
-        search->has_begun = true;
-    }
-    return search->done;
-}
-
-/* A batch that is due, with a ticket up to `done`; NULL: none. */
-typedef struct haft__batch *haft__due_taker(haft_worker *worker, uint64_t done);
-
-/* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
-static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
-{
-    if (batch == NULL) {
-        return false;
-    }
-    haft__reclaim_quietly(worker, batch);
-    return haft__use(worker, batch);
-}
-
-/* Due batches until one of them has slots. */
-static bool haft__use_first_due(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
-{
-    const uint64_t done = haft__done_of(worker, search);
-    struct haft__batch *batch;
-
-    while ((batch = take(worker, done)) != NULL) {
-        if (haft__use_quietly(worker, batch)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool haft__use_due(haft_worker *worker, struct haft__search *search)
-{
-    return haft__use_first_due(worker, search, haft__shelf_take_due);
-}
-
-static bool haft__steal_due(haft_worker *worker, struct haft__search *search)
-{
-    return haft__use_first_due(worker, search, haft__shelf_steal_due);
-}
-
-/* --- batches that are due, in a table with on_reclaim --- */
-
-static void haft__take_back_due(haft_worker *worker, struct haft__search *search)
-{
-    haft__reclaim_batch(worker, search->due);
-}
-
-/* The round ends with this batch, to be taken back; false: NULL. */
-static bool haft__take_out(struct haft__search *search, struct haft__batch *batch)
-{
-    search->due = batch;
-    return batch != NULL;
-}
-
-static bool haft__take_first_due_out(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
-{
-    return !haft__callback_is_running() && haft__take_out(search, take(worker, haft__done_of(worker, search)));
-}
-
-static bool haft__take_due_out(haft_worker *worker, struct haft__search *search)
-{
-    return haft__take_first_due_out(worker, search, haft__shelf_take_due);
-}
-
-static bool haft__steal_due_out(haft_worker *worker, struct haft__search *search)
-{
-    return haft__take_first_due_out(worker, search, haft__shelf_steal_due);
-}
-
-/* --- the lists --- */
-
-/* They take their ticket, for a later search. */
-static bool haft__collect_freed(haft_worker *worker, struct haft__search *search)
-{
-    (void)search;
-    haft__gather_freed(worker);
-    return false;
-}
-
-static bool haft__use_unpinned(haft_worker *worker, struct haft__search *search)
-{
-    (void)search;
-    return haft__use_quietly(worker, haft__gather_unpinned(worker));
-}
-
-/* Others may go on unpinning. */
-static bool haft__take_unpinned_out(haft_worker *worker, struct haft__search *search)
-{
-    return !haft__callback_is_running() && search->unpinned++ < haft__UNPINNED_MOST &&
-           haft__take_out(search, haft__gather_unpinned(worker));
-}
-
-/* --- a former local table's free slots, and fresh ones --- */
-
-/* The most slots to draw.  Inside a callback one: the batch taken back has slots to come. */
-static uint64_t haft__most_to_draw(const haft_worker *worker)
-{
-    return haft__callback_is_running() ? 1 : worker->batch_limit;
-}
-
-static bool haft__use_legacy(haft_worker *worker, struct haft__search *search)
-{
-    struct haft__batch *batch = worker->filling;
-
-    (void)search;
-    batch->count = (uint32_t)haft__legacy_take(worker, haft__most_to_draw(worker), batch->indices);
-    haft__hand_fill(worker, batch);
-    return haft__hand_filling_count(worker) != 0;
-}
-
-static bool haft__fill_from(haft_worker *worker, uint64_t first, uint64_t count)
-{
-    struct haft__batch *batch = worker->filling;
-
-    assert(count <= haft__BATCH_SLOTS && batch->count == 0);
-    assert(count == 0 || first >= HAFT_FIRST_INDEX);
-    for (uint64_t i = 0; i < count; i++) {
-        batch->indices[i] = (uint32_t)(first + i);
-    }
-    batch->count = (uint32_t)count;
-    haft__hand_fill(worker, batch);
-    return count != 0;
-}
-
-static bool haft__use_fresh(haft_worker *worker, struct haft__search *search)
-{
-    uint64_t first = 0;
-    const uint64_t drawn = haft__fresh_take(worker, haft__most_to_draw(worker), &first, &search->status);
-
-    return haft__fill_from(worker, first, drawn);
-}
-
-/* use_fresh() within the bound on memory that waits. */
-static bool haft__use_bounded(haft_worker *worker, struct haft__search *search)
-{
-    haft_table *table = worker->table;
-    const uint64_t most = haft__most_to_draw(worker);
-    /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
-    const uint64_t asked = haft__fetch_add_acquire(ASK, &table->drawing, most);
-    const uint64_t haft__taken = asked + haft__stats_idle(table);
-    const uint64_t room = haft__taken < table->waiting_slots ? table->waiting_slots - haft__taken : 0;
-    uint64_t drawn = 0;
-    uint64_t first = 0;
-
-    search->status = HAFT_FULL;
-    if (room != 0) {
-        drawn = haft__fresh_take(worker, most < room ? most : room, &first, &search->status);
-    }
-    /* Weakened, the same. */
-    haft__fetch_add_release(ASK, &table->drawing, UINT64_C(0) - most);
-    return haft__fill_from(worker, first, drawn);
-}
-
-/* --- which of them a table has --- */
-
-HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
-{
-    const bool calls_back = table->on_reclaim != NULL;
-    struct haft__suppliers *suppliers = &table->suppliers;
-    haft__supplier **next = suppliers->in_order;
-
-    if (calls_back) {
-        *next++ = haft__use_destination;
-    }
-    *next++ = haft__use_ready;
-    *next++ = calls_back ? haft__take_due_out : haft__use_due;
-    *next++ = haft__collect_freed;
-    if (table->slots.has_pins) {
-        *next++ = calls_back ? haft__take_unpinned_out : haft__use_unpinned;
-    }
-    if (table->legacy.local != NULL) {
-        *next++ = haft__use_legacy;
-    }
-    *next++ = table->waiting_bytes == 0 ? haft__use_fresh : haft__use_bounded;
-    *next++ = haft__steal_ready;
-    *next++ = calls_back ? haft__steal_due_out : haft__steal_due;
-    assert(next <= suppliers->in_order + haft__SUPPLIERS_MOST);
-    *next = NULL;
-    suppliers->take_back = calls_back ? haft__take_back_due : NULL;
-}
-
-/* concurrent/table/supply.c */
-
-/*
- * The search for a slot, in rounds: from supplier to supplier (suppliers.c), until one finds slots.
- *
- * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
- * out, which ends the round: the search has the batch taken back, and begins anew.
- *
- * Edges in this file.
- *   HINT   shortage: other workers hand on their slots sooner or later
- */
-
-/* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
-static haft_status haft__shortage(haft_worker *worker, haft_status fresh)
-{
-    haft_table *table = worker->table;
-
-    haft__retire_open(worker);
-    haft__fetch_add_relaxed(HINT, &table->shortage, 1);
-    haft__domain_hurry(table->domain);
-    haft__domain_notice_stall(table->domain);
-    return haft__stats_shortage(table, worker, fresh);
-}
-
-/* One supplier after the other, until one has found something. */
-static bool haft__ask_suppliers(haft_worker *worker, struct haft__search *search)
-{
-    haft__supplier *const *next = worker->table->suppliers.in_order;
-
-    search->due = NULL;
-    search->status = HAFT_OK;
-    while (*next != NULL && !(*next)(worker, search)) {
-        next++;
-    }
-    return *next != NULL;
-}
-
-/*
- * One round.  HAFT_OK: the filling batch has slots; or a batch was taken back, and it is time for
- * another round.
- */
-static haft_status haft__search_round(haft_worker *worker, struct haft__search *search)
-{
-    const bool has_begun = haft__transit_begin(worker);
-    const bool found = haft__ask_suppliers(worker, search);
-
-    if (search->due != NULL) {
-        worker->table->suppliers.take_back(worker, search);
-    }
-    haft__transit_end(worker, has_begun);
-    return found ? HAFT_OK : haft__shortage(worker, search->status);
-}
-
-/* Until the filling batch has slots: HAFT_OK, or why it has none. */
-static haft_status haft__search_slots(haft_worker *worker)
-{
-    struct haft__search search;
-    haft_status status = haft__roster_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
-
-    search.has_begun = false;
-    search.unpinned = 0;
-    haft__budget_draw(worker);
-    while (status == HAFT_OK && haft__hand_filling_count(worker) == 0) {
-        status = haft__search_round(worker, &search);
-    }
-    return status;
-}
-
-HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, uint32_t *count)
-{
-    const haft_status status = haft__hand_filling_count(worker) == 0 ? haft__search_slots(worker) : HAFT_OK;
-
-    if (status == HAFT_OK) {
-        const uint32_t found = haft__hand_filling_count(worker);
-
-        *count = most < found ? (uint32_t)most : found;
-    }
-    return status;
-}
-
-/*
- * concurrent/table/sweep.h - reclaiming slots that were handed over, wherever they wait.
- */
-
-/*
- * If slots were handed over, reclaim some of those that are due; with never_wait, only the worker's
- * own and those for which no ring had room.  The worker's thread, outside callbacks; lock-free,
- * except on_reclaim.
- */
-HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker);
-
-/* concurrent/table/sweep.c */
-
-/*
- * Sweeping a table: reclaiming what is due from any ring or depot.
- *
- * Edges in this file.
- *   HINT   whether anything was handed over: a look that comes too early is made again
- *   OWN    a count that only this thread's workers write
- */
-
-/* --- at quiescent points --- */
-
-/* Reclaim some slots that are due.  True: no others are. */
-static bool haft__reclaim_some(haft_worker *worker, uint64_t done)
-{
-    const bool own_alone = worker->table->never_waits;
-    uint64_t haft__taken = 0;
-
-    while (haft__taken < haft__RECLAIMED_SLOTS) {
-        struct haft__batch *batch =
-            own_alone ? haft__shelf_take_due(worker, done) : haft__shelf_find_due(worker, done);
-
-        if (batch == NULL) {
-            return !own_alone;
-        }
-        haft__taken += batch->count;
-        haft__reclaim_batch(worker, batch);
-    }
-    return false;
-}
-
-/* No batch is due, and the highest ticket handed over is done. */
-static void haft__clear_handed(haft_worker *worker, uint64_t handed, uint64_t done)
-{
-    if (!haft__handed_clear(worker->table, handed)) {
+    census->batches++;
+    if (first + count > haft__BATCH_SLOTS) {
+        haft__object(census, "batch %" PRIu64 " has %" PRIu32 " slots from its slot %" PRIu64 " on",
+               batch->number, count, first);
         return;
     }
-    struct haft__batch *batch = haft__shelf_find_due(worker, done);
-
-    if (batch != NULL) {
-        haft__handed_raise(worker->table, handed); /* there may be more */
-        haft__reclaim_batch(worker, batch);
+    for (uint32_t i = 0; i < count; i++) {
+        haft__place_slot(census, from[i], place);
     }
 }
 
-HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker)
+static void haft__place_batch(struct haft__census *census, const struct haft__batch *batch, enum haft__whereabouts place)
 {
-    haft_table *table = worker->table;
-    const uint64_t handed = haft__load_relaxed(HINT, &table->handed);
-    const uint64_t done = handed != 0 ? haft__domain_done(table->domain) : 0;
+    haft__place_slots(census, batch, batch->indices, batch->count, place);
+}
 
-    /* A batch pushed since under a ticket that was done is found when the word's is done. */
-    if (handed == 0 || (done < handed && done == worker->swept)) {
+static void haft__put_ring(struct haft__census *census, const struct haft__ring *ring, enum haft__whereabouts place)
+{
+    const uint64_t tail = haft__load_relaxed(OWN, &ring->tail);
+
+    for (uint64_t i = haft__load_relaxed(OWN, &ring->head); i != tail; i++) {
+        const uint64_t number = haft__load_relaxed(OWN, &ring->cells[i % haft__RING_BATCHES]);
+
+        haft__place_batch(census, haft__pool_batch(&census->table->pool, number), place);
+    }
+}
+
+static void haft__put_depot(struct haft__census *census, const struct haft__depot *depot, enum haft__whereabouts place)
+{
+    const struct haft__pool *pool = &census->table->pool;
+    const struct haft__batch *node = haft__pool_batch(pool, haft__tagged_number(haft__load_relaxed(OWN, &depot->head)));
+    uint64_t next;
+
+    census->batches++; /* the node before the first */
+    while ((next = haft__tagged_number(haft__load_relaxed(OWN, &node->node_next))) != haft__NUMBER_NONE) {
+        node = haft__pool_batch(pool, next);
+        haft__place_batch(census, haft__pool_batch(pool, haft__load_relaxed(OWN, &node->node_batch)), place);
+    }
+}
+
+static void haft__put_range(struct haft__census *census, haft_range range)
+{
+    for (uint64_t index = range.from; index < range.to; index++) {
+        haft__place_slot(census, index, haft__FRESH);
+    }
+}
+
+static void haft__put_worker(struct haft__census *census, const haft_worker *worker)
+{
+    haft__asan_unpoison(worker, sizeof *worker);
+    haft__place_slots(census, worker->filling, haft__hand_next(worker), haft__hand_filling_count(worker), haft__AT_HAND);
+    haft__place_slots(census, worker->open, worker->open->indices, haft__hand_open_count(worker), haft__WAITING);
+    haft__put_ring(census, &worker->ready, haft__AT_HAND);
+    haft__put_ring(census, &worker->waiting, haft__WAITING);
+    haft__put_range(census, haft__fresh_range(worker));
+    census->batches += worker->spare_count;
+}
+
+static void haft__put_released(struct haft__census *census)
+{
+    const struct haft__runs *runs = &census->table->slots.runs;
+    uint64_t haft__run = haft__tagged_number(haft__load_relaxed(OWN, &census->table->released.head));
+
+    while (haft__run != haft__NUMBER_NONE) {
+        haft__put_range(census, HAFT_RANGE(haft__runs_first(runs, haft__run), haft__runs_end(runs, haft__run)));
+        haft__run = haft__tagged_number(haft__runs_link(runs, haft__run)); /* RUN_LAST ends as NUMBER_NONE */
+    }
+}
+
+/* A list through the words, from slot `index` to one whose index field is a mark. */
+static void haft__put_list(struct haft__census *census, uint64_t index, enum haft__whereabouts place)
+{
+    const struct haft__slots *slots = &census->table->slots;
+
+    while (index >= HAFT_FIRST_INDEX && index < slots->limit) {
+        haft__place_slot(census, index, place);
+        index = haft__word_index(&slots->format, haft__load_relaxed(OWN, haft__slots_word(slots, index)));
+    }
+}
+
+static void haft__put_lists(struct haft__census *census)
+{
+    const haft_table *table = census->table;
+
+    haft__put_list(census, haft__load_relaxed(OWN, &table->legacy.listed), haft__FRESH);
+    for (int kind = 0; kind < haft__LIST_COUNT; kind++) {
+        haft__put_list(census, haft__tagged_number(haft__load_relaxed(OWN, &table->lists[kind].head)), haft__LISTED);
+    }
+}
+
+/* --- slots --- */
+
+/* A slot that is neither live, reserved nor exhausted. */
+static void haft__check_free(struct haft__census *census, uint64_t index, uint64_t word, enum haft__whereabouts place)
+{
+    const haft_table *table = census->table;
+    const struct haft__slots *slots = &table->slots;
+    const uint64_t mark = haft__word_index(&slots->format, word);
+    const bool is_retired = word != 0 && mark == haft__MARK_FREE;
+
+    if (place != haft__NOWHERE) {
         return;
     }
-    const bool has_begun = haft__transit_begin(worker);
-
-    if (haft__reclaim_some(worker, done)) {
-        worker->swept = done;
-        if (done >= handed) {
-            haft__clear_handed(worker, handed, done);
-        }
+    if (is_retired && slots->has_pins &&
+        haft__load_relaxed(OWN, haft__slots_pins(slots, haft__slots_word(slots, index))) > haft__PIN_TAKEN) {
+        census->retired++; /* its last unpin will take it back */
+        return;
     }
-    haft__transit_end(worker, has_begun);
+    haft__object(census, "slot %" PRIu64 " is lost (word %#" PRIx64 ")", index, word);
 }
 
-/* --- haft_table_reclaim --- */
-
-/* The calling thread's open worker, unless it moves between threads; NULL: none. */
-static haft_worker *haft__own_worker(const haft_table *table)
+static void haft__check_whereabouts(struct haft__census *census, uint64_t index)
 {
-    haft_worker *worker = haft__roster_first(table);
+    const haft_table *table = census->table;
+    const struct haft__slots *slots = &table->slots;
+    const uint64_t word = haft__load_relaxed(OWN, haft__slots_word(slots, index));
+    const uint64_t mark = haft__word_index(&slots->format, word);
+    const enum haft__whereabouts place = (enum haft__whereabouts)census->places[index];
+    const bool is_used =
+        word != 0 && (mark == index || mark == haft__MARK_RESERVED || mark == haft__MARK_EXHAUSTED);
 
-    while (worker != NULL && !(haft__worker_is_open_by(worker, haft__thread_number()) && !worker->is_movable)) {
-        worker = worker->next;
+    census->live += mark == index;
+    census->reserved += mark == haft__MARK_RESERVED;
+    census->exhausted += mark == haft__MARK_EXHAUSTED;
+    if (!is_used) {
+        haft__check_free(census, index, word, place);
+    } else if (place != haft__NOWHERE) {
+        haft__object(census, "slot %" PRIu64 " is in use and in a container (word %#" PRIx64 ")", index,
+               word);
     }
-    return worker;
 }
 
-/* Objects that the calling thread has freed: within haft_table_reclaim(), its callbacks. */
-static uint64_t haft__freed_by_thread(const haft_table *table)
-{
-    uint64_t freed = haft__callback_frees();
+/* --- counters --- */
 
+static void haft__check_count(struct haft__census *census, const char *what, uint64_t counted, uint64_t found)
+{
+    if (counted != found) {
+        haft__object(census, "%" PRId64 " %s are counted, %" PRIu64 " found", (int64_t)counted, what,
+               found);
+    }
+}
+
+static void haft__check_counters(struct haft__census *census)
+{
+    const haft_table *table = census->table;
+    const struct haft__stock stock = haft__stats_stock(table);
+
+    haft__check_count(census, "live slots", stock.live, census->live);
+    haft__check_count(census, "reserved slots", stock.reserved, census->reserved);
+    haft__check_count(census, "retired slots", stock.retired, census->retired);
+    haft__check_count(census, "exhausted slots", stock.exhausted, census->exhausted);
+}
+
+static void haft__check_descriptors(struct haft__census *census)
+{
+    const struct haft__pool *pool = &census->table->pool;
+
+    haft__check_count(census, "batch descriptors", haft__pool_handed_out(pool),
+                census->batches + haft__pool_unused(pool));
+}
+
+HAFT_INTERNAL bool haft__census_is_right(const haft_table *table)
+{
+    struct haft__census census = {.table = table, .is_right = true};
+    const uint64_t end = haft__load_relaxed(OWN, &table->fresh);
+
+    census.places = calloc((size_t)table->slots.limit, 1);
+    if (census.places == NULL) {
+        return true;
+    }
     for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        freed += haft__worker_is_own(worker) ? haft__load_relaxed(OWN, &worker->counters.freed) : 0;
+        haft__put_worker(&census, worker);
     }
-    return freed;
-}
-
-/* The highest ticket handed over; where none is noted, of all that were taken. */
-static uint64_t haft__ticket_to_await(const haft_table *table)
-{
-    return table->sifts ? haft__handed_ticket(table) : haft__domain_requested(table->domain);
-}
-
-/* Reclaim all that was handed over before.  HAFT_BUSY: not all of it, or there is more by now. */
-static haft_status haft__reclaim_handed(haft_worker *worker)
-{
-    const haft_table *table = worker->table;
-    const uint64_t moves = haft__transit_moves(table);
-    const uint64_t freed = haft__freed_by_thread(table);
-    struct haft__batch *batch;
-
-    haft__retire_hand_over(worker);
-    haft__gather_all_lists(worker);
-    haft__transit_wait(table); /* for slots that others have taken out of the lists */
-    const haft_status status = haft__domain_wait_for(table->domain, haft__ticket_to_await(table));
-    const uint64_t done = haft__domain_done(table->domain);
-    const bool has_begun = haft__transit_begin(worker);
-
-    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
-        haft__reclaim_batch(worker, batch);
+    haft__put_depot(&census, &table->ready, haft__AT_HAND);
+    haft__put_depot(&census, &table->waiting, haft__WAITING);
+    haft__put_released(&census);
+    haft__put_lists(&census);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
+        haft__check_whereabouts(&census, index);
     }
-    haft__transit_end(worker, has_begun);
-    haft__transit_wait(table);
-    return haft__transit_moves(table) != moves || haft__freed_by_thread(table) != freed ? HAFT_BUSY : status;
-}
-
-static haft_status haft__reclaim_by(haft_worker *worker)
-{
-    haft__retire_hand_on(worker);
-    const haft_status status = haft__reclaim_handed(worker);
-
-    haft__retire_hand_on(worker);
-    haft__retire_hand_over(worker);
-    return status;
-}
-
-static haft_status haft__reclaim_by_borrowed(haft_table *table)
-{
-    haft_worker *worker = haft__worker_borrow(table);
-
-    if (worker == NULL) {
-        return haft__roster_why_none(table);
-    }
-    const haft_status status = haft__reclaim_by(worker);
-
-    haft__worker_return(worker);
-    return status;
-}
-
-haft_status haft_table_reclaim(haft_table *table)
-{
-    haft_status status = haft__domain_check_moment(table->domain);
-
-    status = status == HAFT_OK ? haft__domain_check_process(table->domain) : status;
-    if (status != HAFT_OK) {
-        return status;
-    }
-    haft_worker *haft__own = haft__own_worker(table);
-
-    return haft__own != NULL ? haft__reclaim_by(haft__own) : haft__reclaim_by_borrowed(table);
+    haft__check_counters(&census);
+    haft__check_descriptors(&census);
+    free(census.places);
+    return census.is_right;
 }
 
 /*
- * concurrent/table/table.h - opening and ending a table.  One thread has it meanwhile.
+ * concurrent/table/close.h - what closing, clearing and unsharing a table begin with.
+ */
+
+/* Whether the calling thread may wait for readers now: HAFT_OK, HAFT_IN_CALLBACK, HAFT_FORKED,
+ * HAFT_IN_SECTION. */
+HAFT_INTERNAL haft_status haft__close_check_moment(const haft_table *table);
+
+/* The same for a table that is to end, in which no worker may be open: HAFT_IN_USE. */
+HAFT_INTERNAL haft_status haft__close_check_ending(const haft_table *table);
+
+/* Reclaim what waits, each batch after its grace period or once `latest` is done.  True if there
+ * was anything.  Blocking; one thread. */
+HAFT_INTERNAL bool haft__close_reclaim_waiting(haft_worker *worker, uint64_t latest);
+
+/* Whether anything is attached, as far as the calling thread sees.  Wait-free. */
+HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table);
+
+/*
+ * concurrent/table/open.h - opening and ending a table.  One thread has it meanwhile.
  */
 
 /*
@@ -14719,9 +14896,331 @@ HAFT_INTERNAL haft_status haft__table_check_waiting(uint64_t bytes, uint64_t str
 HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain);
 HAFT_INTERNAL void haft__table_stop(haft_table *table);
 
+/* concurrent/table/close.c */
+
 /*
- * concurrent/table/tables.h - the shared tables that are open in this process, newest first; under
- * the registry's lock.
+ * Clearing and closing a table.
+ *
+ * First no thread opens a worker any more, then all lives are ended, highest index first: their
+ * slots are a list through their words, lowest index first, which is this call's alone.  After one
+ * grace period the slots of that list are reclaimed, then all others that waited.  No life begins
+ * meanwhile, so no callback adds to them.
+ *
+ * Other threads may free, pin and unpin.  A free that has ended a life and has not yet put its slot
+ * anywhere shows in the counts: the object counts as live, or as retired.
+ *
+ * In the child of a fork a table of its parent's only gives its memory back: its other threads may
+ * have been anywhere, so nothing is waited for, looked at or called.
+ *
+ * Edges in this file.
+ *   OWN     the slot is in this call's list, the batch is this worker's; no other thread uses the
+ *           table
+ *   HINT    whether anything is attached: a thread that was told of it sees it
+ *   RETRY   a first look at a word; life_end decides
+ *   COUNT   one number for all lives that were ended; how far slots were drawn: by no worker now
+ */
+
+/* --- what every end of a table checks and reclaims --- */
+
+HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table)
+{
+    return haft__load_relaxed(HINT, &table->attached) != 0;
+}
+
+HAFT_INTERNAL haft_status haft__close_check_moment(const haft_table *table)
+{
+    const haft_status status =
+        haft__callback_is_running() ? HAFT_IN_CALLBACK : haft__domain_check_process(table->domain);
+
+    return status == HAFT_OK ? haft__domain_check_moment(table->domain) : status;
+}
+
+HAFT_INTERNAL haft_status haft__close_check_ending(const haft_table *table)
+{
+    const haft_status status = haft__close_check_moment(table);
+
+    /* Where both are so, a worker that is open is what to tell of. */
+    return (status == HAFT_OK || status == HAFT_IN_SECTION) && haft__roster_open(table) != 0 ? HAFT_IN_USE
+                                                                                       : status;
+}
+
+HAFT_INTERNAL bool haft__close_reclaim_waiting(haft_worker *worker, uint64_t latest)
+{
+    struct haft__batch *batch;
+
+    bool found = haft__gather_all_lists(worker);
+
+    while ((batch = haft__shelf_take_waiting(worker)) != NULL) {
+        const uint64_t ticket = haft__load_relaxed(OWN, &batch->ticket);
+
+        haft__domain_wait_for(worker->table->domain, ticket < latest ? ticket : latest);
+        haft__reclaim_batch(worker, batch);
+        found = true;
+    }
+    return found;
+}
+
+/* --- the lives of all objects end --- */
+
+/* End the life in slot `index`: the slot begins the list.  False: there is none. */
+static bool haft__end_life(haft_table *table, uint64_t index, uint64_t *first, const void *caller)
+{
+    const struct haft__slots *slots = &table->slots;
+    haft__atomic_u64 *at = haft__slots_word(slots, index);
+    const haft_id id = {haft__load_relaxed(RETRY, at)};
+    uint64_t word;
+
+    if (haft__word_index(&slots->format, id.bits) != index || !haft__life_end(slots, id, &word)) {
+        return false;
+    }
+    haft__sites_note_death(&slots->sites, index, caller);
+    haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, *first));
+    *first = index;
+    return true;
+}
+
+/* The first slot of the list; MARK_FREE, which ends it: no object was live. */
+static uint64_t haft__end_lives(haft_table *table, const void *caller)
+{
+    uint64_t first = haft__MARK_FREE;
+    uint64_t ended = 0;
+
+    for (uint64_t index = haft__load_relaxed(COUNT, &table->fresh); index-- > HAFT_FIRST_INDEX;) {
+        ended += haft__end_life(table, index, &first, caller);
+    }
+    haft__fetch_add_relaxed(COUNT, &table->counters.freed, ended);
+    return first;
+}
+
+/* Move slots from the list to the empty batch, up to a full one. */
+static void haft__take_ended(const haft_table *table, uint64_t *first, struct haft__batch *batch)
+{
+    const struct haft__slots *slots = &table->slots;
+
+    while (*first != haft__MARK_FREE && batch->count < table->batch_max) {
+        haft__atomic_u64 *at = haft__slots_word(slots, *first);
+        const uint64_t word = haft__load_relaxed(OWN, at);
+
+        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, haft__MARK_FREE));
+        batch->has_last_lives = batch->has_last_lives || haft__word_generation(&slots->format, word) == 0;
+        batch->indices[batch->count++] = (uint32_t)*first;
+        *first = haft__word_index(&slots->format, word);
+    }
+}
+
+static void haft__reclaim_ended(haft_worker *worker, uint64_t first)
+{
+    while (first != haft__MARK_FREE) {
+        struct haft__batch *batch = haft__shelf_empty_batch(worker);
+
+        haft__take_ended(worker->table, &first, batch);
+        haft__reclaim_batch(worker, batch);
+    }
+}
+
+/* Whether an object's memory goes without a call when the table does, as no thread asks for it. */
+static bool haft__ends_by_itself(const haft_table *table)
+{
+    return table->on_reclaim == NULL && !table->slots.has_pins;
+}
+
+/* Until on_reclaim frees and unpins no more. */
+static void haft__reclaim_all_waiting(haft_worker *worker)
+{
+    do {
+        haft__retire_open(worker); /* what callbacks have freed by it */
+    } while (haft__close_reclaim_waiting(worker, UINT64_MAX));
+}
+
+static void haft__end_objects(haft_worker *worker, bool closes, const void *caller)
+{
+    haft_table *table = worker->table;
+    const uint64_t first = closes && haft__ends_by_itself(table) ? haft__MARK_FREE : haft__end_lives(table, caller);
+
+    if (first != haft__MARK_FREE || haft__stats_stock(table).live != 0 || !haft__list_is_empty(table, haft__LIST_FREED)) {
+        haft__domain_wait_for(table->domain, haft__domain_ticket(table->domain));
+    }
+    haft__reclaim_ended(worker, first);
+    haft__reclaim_all_waiting(worker);
+}
+
+/* --- clearing --- */
+
+/* All lives are ended, no free is under way, and no pin keeps an object. */
+static bool haft__is_clear(const haft_table *table)
+{
+    const struct haft__stock stock = haft__stats_stock(table);
+
+    return stock.live == 0 && stock.retired == 0;
+}
+
+/* A table without workers never had an object. */
+static haft_status haft__clear_table(haft_table *table, bool closes, const void *caller)
+{
+    if (!haft__roster_end(table)) {
+        return HAFT_IN_USE;
+    }
+    haft_worker *worker = haft__roster_first(table) != NULL ? haft__worker_borrow(table) : NULL;
+
+    if (worker == NULL) {
+        return haft__roster_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
+    }
+    haft__leaks_report(&table->slots, table->name, haft__load_relaxed(COUNT, &table->fresh));
+    haft__end_objects(worker, closes, caller);
+    haft__worker_return(worker);
+    return (closes && haft__ends_by_itself(table)) || haft__is_clear(table) ? HAFT_OK : HAFT_IN_USE;
+}
+
+haft_status haft_table_clear(haft_table *table)
+{
+    const haft_status status = haft__close_check_moment(table);
+
+    return status == HAFT_OK ? haft__clear_table(table, false, haft__CALLER) : status;
+}
+
+/* --- closing --- */
+
+static void haft__end_memory(haft_table *table)
+{
+    haft_local *former = table->legacy.local;
+
+    haft__table_stop(table);
+    haft__slots_unpoison_all(&table->slots, haft__load_relaxed(OWN, &table->fresh));
+    haft__slots_close(&table->slots);
+    haft__local_free(former);
+    haft__table_free(table);
+}
+
+static haft_status haft__close_parents(haft_table *table)
+{
+    haft_status status = haft__domain_check_moment(table->domain);
+    const bool haft__is_in_use = haft__table_has_attached(table) || haft__roster_open(table) != 0;
+
+    status = status == HAFT_OK && haft__is_in_use ? HAFT_IN_USE : status;
+    if (status == HAFT_OK) {
+        haft__end_memory(table);
+    }
+    return status;
+}
+
+haft_status haft_table_close(haft_table *table)
+{
+    if (haft__domain_check_process(table->domain) != HAFT_OK) {
+        return haft__close_parents(table);
+    }
+    haft_status status = haft__close_check_ending(table);
+
+    status = status == HAFT_OK ? haft__clear_table(table, true, haft__CALLER) : status;
+    status = status == HAFT_OK && haft__table_has_attached(table) ? HAFT_IN_USE : status;
+    if (status == HAFT_OK) {
+        assert(haft__census_is_right(table));
+        haft__end_memory(table);
+    }
+    return status;
+}
+
+/* concurrent/table/explain_table.c */
+
+/* Statuses of the shared table, in words. */
+
+/* The reason why slots still wait for a grace period. */
+static void haft__add_wait(struct haft__text *text, haft_domain *domain)
+{
+    uint64_t ticket;
+    const uint64_t waited_ns = haft__domain_waited_ns(domain, &ticket);
+    haft_stall stall = {.domain = NULL};
+
+    if (domain->clock == &haft__frame_clock) {
+        haft__text_add(text, ": the next haft_domain_tick()");
+        return;
+    }
+    if (waited_ns == 0) {
+        return;
+    }
+    haft__text_add(text, ", which has lasted ");
+    haft__text_add_time(text, waited_ns);
+    haft__domain_blame(domain, &stall);
+    if (stall.worker != NULL && stall.thread == haft__os_thread_number()) {
+        haft__text_add(text, "; this thread holds it up until its next quiescent point");
+    } else if (stall.worker != NULL) {
+        haft__text_add(text, "; worker %p of thread %" PRIu64 " holds it up", (void *)stall.worker,
+                 stall.thread);
+    }
+}
+
+static void haft__add_busy(struct haft__text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    haft__text_add(text, "busy: ");
+    if (stats->retired == 0) {
+        haft__text_add(text, "free slots are on their way between workers");
+        return;
+    }
+    haft__text_add_counted(text, stats->retired, "slot");
+    haft__text_add(text, " %s for ", stats->retired == 1 ? "waits" : "wait");
+    haft__text_add(text, table->slots.has_pins ? "pins to go, or for " : "");
+    haft__text_add(text, "a grace period");
+    haft__add_wait(text, table->domain);
+    if (table->waiting_bytes != 0) {
+        haft__text_add(text, "; waiting_bytes allows %" PRIu64, table->waiting_slots);
+    }
+}
+
+static void haft__add_full(struct haft__text *text, const haft_table *table, const haft_table_stats *stats)
+{
+    const struct haft__use haft__use = {stats->live, stats->reserved, stats->exhausted};
+
+    haft__explain_full(text, table->capacity, &haft__use);
+    if (stats->live + stats->reserved + stats->exhausted < table->capacity) {
+        haft__text_add(text, "; other workers may hold the rest back");
+    }
+}
+
+/* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
+static void haft__add_in_use(struct haft__text *text, const haft_table *table)
+{
+    const uint64_t workers = haft__roster_open(table);
+    const bool sides = haft__table_has_attached(table);
+
+    haft__text_add(text, "in use: ");
+    if (workers != 0) {
+        haft__text_add_counted(text, workers, "worker");
+        haft__text_add(text, " open%s", sides ? ", and sides" : "");
+    } else if (sides) {
+        haft__text_add(text, "sides open");
+    } else {
+        haft__text_add(text, table->slots.has_pins ? "objects pinned, or " : "");
+        haft__text_add(text, "a call under way");
+    }
+}
+
+int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
+{
+    const haft_table_stats stats = haft_table_stats_get(table);
+    struct haft__text text = haft__text_in(line, size);
+
+    haft__text_add(&text, "%s: ", table->name);
+    if (status == HAFT_FULL) {
+        haft__add_full(&text, table, &stats);
+    } else if (status == HAFT_BUSY) {
+        haft__add_busy(&text, table, &stats);
+    } else if (status == HAFT_IN_USE) {
+        haft__add_in_use(&text, table);
+    } else if (status == HAFT_NO_MEMORY) {
+        haft__explain_no_memory(&text, &table->slots, stats.high_water);
+    } else {
+        haft__text_add(&text, "%s", haft_status_text(status));
+    }
+    return haft__text_length(&text);
+}
+
+int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size)
+{
+    return haft__sites_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
+}
+
+/*
+ * concurrent/table/open_tables.h - the shared tables that are open in this process, newest first;
+ * under the registry's lock.
  */
 
 /* A table is in the list while its statistics can be taken. */
@@ -14731,7 +15230,7 @@ HAFT_INTERNAL void haft__tables_remove(haft_table *table);
 /* Under the lock: for (t = first_open_table(); t; t = t->next_open). */
 HAFT_INTERNAL haft_table *haft__first_open_table(void);
 
-/* concurrent/table/table.c */
+/* concurrent/table/open.c */
 
 /*
  * The shared table: opening, and its end when no thread uses it any more.
@@ -15001,7 +15500,7 @@ haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id)
     return haft__slots_id_at(&table->slots, index, id);
 }
 
-/* concurrent/table/tables.c */
+/* concurrent/table/open_tables.c */
 
 /*
  * The list of open tables.
@@ -15041,862 +15540,7 @@ HAFT_INTERNAL haft_table *haft__first_open_table(void)
     return haft__open_tables;
 }
 
-/* concurrent/table/worker.c */
-
-/*
- * Workers: opening, closing, and the duties between jobs.
- *
- * Edges in this file.
- *   HINT    shortage: answered now or at the next quiescent point; whether slots were handed over
- *   OWN     counts that this worker alone writes
- */
-
-haft_status haft_worker_open(haft_table *table, haft_worker **worker)
-{
-    haft_domain *domain = table->domain;
-    haft_worker *opened = haft__roster_take(table, haft__WORKER_OPEN);
-
-    if (opened == NULL) {
-        return haft__roster_why_none(table);
-    }
-    if (haft__domain_join(domain, opened, &opened->member, &opened->lift) != HAFT_OK) {
-        haft__roster_leave(opened);
-        return HAFT_NO_MEMORY;
-    }
-    opened->callback = haft__callback_number();
-    opened->shortage_before = haft__load_relaxed(HINT, &table->shortage);
-    opened->is_to_draw = true;
-    *worker = opened;
-    return HAFT_OK;
-}
-
-/* The duties between jobs: take back what is due and handed over, and collect slots in lists. */
-static void haft__do_duties(haft_worker *worker)
-{
-    if (haft__callback_is_running()) {
-        return;
-    }
-    haft__sweep_handed(worker);
-    if (haft__lists_have_slots(worker->table)) {
-        haft__gather_lists(worker);
-    }
-}
-
-/* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
-static void haft__let_go(haft_worker *worker)
-{
-    if (haft__hand_open_count(worker) != 0) {
-        haft__retire_open(worker); /* before duties: callbacks may free, and find its slots */
-    }
-    haft__do_duties(worker);
-    if (haft__hand_open_count(worker) != 0 || haft__hand_filling_count(worker) != 0) {
-        haft__retire_hand_on(worker);
-    }
-    haft__retire_hand_over(worker);
-    haft__domain_hurry(worker->table->domain);
-}
-
-haft_status haft_worker_flush(haft_worker *worker)
-{
-    haft__debug_check(worker);
-    if (haft__callback_is_running()) {
-        return HAFT_IN_CALLBACK;
-    }
-    haft__let_go(worker);
-    return HAFT_OK;
-}
-
-haft_status haft_worker_close(haft_worker *worker)
-{
-    assert(haft__worker_state(worker) == haft__WORKER_OPEN && "a worker is closed once");
-    if (haft__callback_number() != 0 && worker->callback != haft__callback_number()) {
-        return HAFT_IN_CALLBACK;
-    }
-    if (!haft__worker_is_own(worker)) { /* by a thread that has joined its own, or has the set now */
-        worker->lift = 0;
-        haft__roster_hand_over(worker);
-    }
-    haft__let_go(worker);
-    haft__budget_return(worker);
-    haft__domain_leave(worker->table->domain, worker, worker->member, worker->lift);
-    haft__roster_leave(worker);
-    return HAFT_OK;
-}
-
-haft_table *haft_worker_table(const haft_worker *worker)
-{
-    return worker->table;
-}
-
-/*
- * If partial batches filled the ring, they would be put together, and their slots would wait for
- * the latest ticket among them: longer than the backlog says.
- */
-static bool haft__is_worth_closing(const haft_worker *worker)
-{
-    return haft__hand_open_count(worker) >= haft__WORTH_CLOSING &&
-           haft__ring_length(&worker->waiting) < haft__PARTIAL_BATCHES;
-}
-
-/* Whether the worker has freed and given up nothing since it was asked before. */
-static bool haft__was_idle(haft_worker *worker)
-{
-    const uint64_t ended =
-        haft__load_relaxed(OWN, &worker->counters.freed) + haft__load_relaxed(OWN, &worker->counters.aborted);
-    const bool idle = ended == worker->ended_seen;
-
-    worker->ended_seen = ended;
-    return idle;
-}
-
-/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
-static bool haft__close_if_worth(haft_worker *worker, bool idle)
-{
-    const uint64_t haft__shortage = haft__load_relaxed(HINT, &worker->table->shortage);
-    const bool is_short = haft__shortage != worker->shortage;
-
-    if (idle || is_short || haft__is_worth_closing(worker)) {
-        haft__retire_open(worker);
-    }
-    worker->shortage = haft__shortage;
-    return is_short && haft__shortage != worker->shortage_before;
-}
-
-/* Forget the closings that are done; the slots that wait still. */
-static uint64_t haft__waiting(struct haft__backlog *backlog, uint64_t done)
-{
-    while (backlog->first != backlog->next) {
-        const struct haft__closing *oldest = &backlog->closings[backlog->first % haft__CLOSINGS];
-
-        if (oldest->ticket > done) {
-            break;
-        }
-        backlog->done = oldest->retired;
-        backlog->first++;
-    }
-    return backlog->retired - backlog->done;
-}
-
-/* Too many slots wait, or there was a shortage. */
-static void haft__pay(const haft_table *table, uint64_t backlog)
-{
-    haft_domain *domain = table->domain;
-
-    if (table->never_waits) {
-        haft__domain_hurry(domain);
-    } else if (backlog > haft__BACKLOG_MOST(table->backlog_slots) || !haft__domain_is_driven(domain)) {
-        haft__domain_wait(domain);
-    }
-}
-
-static void haft__pass_quiescent_point(haft_worker *worker)
-{
-    const haft_table *table = worker->table;
-    haft_domain *domain = table->domain;
-    const bool is_short = haft__close_if_worth(worker, haft__was_idle(worker));
-
-    haft__retire_hand_over(worker);
-    const uint64_t done = haft__domain_done(domain);
-    uint64_t backlog = haft__waiting(&worker->backlog, done);
-    const bool eager = is_short || haft__load_relaxed(HINT, &table->handed) > done ||
-                       backlog >= haft__BACKLOG_WORTH(table->backlog_slots);
-
-    haft__domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
-    backlog = haft__waiting(&worker->backlog, haft__domain_done(domain));
-    if (eager) {
-        haft__domain_notice_stall(domain);
-    }
-    if (backlog > table->backlog_slots || is_short) {
-        haft__pay(table, backlog);
-    }
-    haft__do_duties(worker);
-}
-
-/* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
-static void haft__pass_in_inner_job(haft_worker *worker)
-{
-    haft__close_if_worth(worker, haft__was_idle(worker));
-    haft__retire_hand_over(worker);
-    haft__domain_hurry(worker->table->domain);
-}
-
-haft_status haft_worker_quiescent(haft_worker *worker)
-{
-    haft_domain *domain = worker->table->domain;
-    haft__debug_check(worker);
-    haft_status status = haft__domain_check_moment(domain);
-
-    if (status == HAFT_OK) {
-        haft__pass_quiescent_point(worker);
-    } else if (status == HAFT_IN_SECTION && haft__domain_in_inner_job(domain)) {
-        haft__pass_in_inner_job(worker);
-        status = HAFT_OK;
-    }
-    return status;
-}
-
-/* concurrent/extra/capacity.c */
-
-/*
- * haft_reserve_capacity: memory had before it is used.
- *
- * Each worker has at most one extent of slots that it has drawn and not used.  So while `count`
- * slots are used after the call, no more than these and an extent for each worker are drawn.
- *
- * Edges in this file.
- *   COUNT   how far the table's slots were drawn: others may draw meanwhile
- */
-
-/* The first slot that needs no memory now. */
-static uint64_t haft__end_of_capacity(const haft_table *table, uint64_t count, uint64_t workers)
-{
-    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh);
-    const uint64_t left = table->slots.limit - drawn;
-    const uint64_t more = count + workers * table->extent_slots;
-
-    return drawn + (more < left ? more : left);
-}
-
-/* Memory for the descriptors that workers bring.  `*workers`: how many workers there are. */
-static haft_status haft__populate_workers(const haft_table *table, uint64_t *workers)
-{
-    haft_status status = HAFT_OK;
-
-    *workers = 0;
-    for (haft_worker *worker = haft__roster_first(table); worker != NULL && status == HAFT_OK;
-         worker = worker->next) {
-        status = haft__memory_populate((char *)worker, sizeof *worker);
-        (*workers)++;
-    }
-    return status;
-}
-
-haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
-{
-    uint64_t workers;
-
-    if (count > table->slots.limit - HAFT_FIRST_INDEX) {
-        return HAFT_FULL;
-    }
-    const haft_status status = haft__populate_workers(table, &workers);
-
-    return status == HAFT_OK ? haft__fresh_populate(table, haft__end_of_capacity(table, count, workers))
-                             : status;
-}
-
-/*
- * concurrent/extra/drain.h - reclaiming all freed slots before a table is closed or handed over.
- */
-
-/* Whether the calling thread may wait for readers now: HAFT_OK, HAFT_IN_CALLBACK, HAFT_FORKED,
- * HAFT_IN_SECTION. */
-HAFT_INTERNAL haft_status haft__drain_check_moment(const haft_table *table);
-
-/* The same for a table that is to end, in which no worker may be open: HAFT_IN_USE. */
-HAFT_INTERNAL haft_status haft__drain_check_ending(const haft_table *table);
-
-/*
- * Reclaim all slots that wait, each after its grace period or once `latest` is done, until
- * on_reclaim frees and unpins no more.  Blocking; one thread.
- */
-HAFT_INTERNAL void haft__drain_waiting(haft_worker *worker, uint64_t latest);
-
-/*
- * Bring a table in which no worker is open to the state in which its slots can be handed over: no
- * reader has a pointer, all freed slots are reclaimed.  HAFT_OK; or why not, and it can be used as
- * before.  Blocking; one thread, when no other thread uses the table.
- */
-HAFT_INTERNAL haft_status haft__drain_table(haft_table *table);
-
-/* Whether anything is attached, as far as the calling thread sees.  Wait-free. */
-HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table);
-
-/* concurrent/extra/close.c */
-
-/*
- * Clearing and closing a table.
- *
- * First no thread opens a worker any more, then all lives are ended, highest index first: their
- * slots are a list through their words, lowest index first, which is this call's alone.  After one
- * grace period the slots of that list are reclaimed, then all others that waited.  No life begins
- * meanwhile, so no callback adds to them.
- *
- * Other threads may free, pin and unpin.  A free that has ended a life and has not yet put its slot
- * anywhere shows in the counts: the object counts as live, or as retired.
- *
- * In the child of a fork a table of its parent's only gives its memory back: its other threads may
- * have been anywhere, so nothing is waited for, looked at or called.
- *
- * Edges in this file.
- *   OWN     the slot is in this call's list; no other thread uses the table
- *   RETRY   a first look at a word; life_end decides
- *   COUNT   one number for all lives that were ended; how far slots were drawn: by no worker now
- */
-
-/* --- the lives of all objects end --- */
-
-/* End the life in slot `index`: the slot begins the list.  False: there is none. */
-static bool haft__end_life(haft_table *table, uint64_t index, uint64_t *first, const void *caller)
-{
-    const struct haft__slots *slots = &table->slots;
-    haft__atomic_u64 *at = haft__slots_word(slots, index);
-    const haft_id id = {haft__load_relaxed(RETRY, at)};
-    uint64_t word;
-
-    if (haft__word_index(&slots->format, id.bits) != index || !haft__life_end(slots, id, &word)) {
-        return false;
-    }
-    haft__sites_note_death(&slots->sites, index, caller);
-    haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, *first));
-    *first = index;
-    return true;
-}
-
-/* The first slot of the list; MARK_FREE, which ends it: no object was live. */
-static uint64_t haft__end_lives(haft_table *table, const void *caller)
-{
-    uint64_t first = haft__MARK_FREE;
-    uint64_t ended = 0;
-
-    for (uint64_t index = haft__load_relaxed(COUNT, &table->fresh); index-- > HAFT_FIRST_INDEX;) {
-        ended += haft__end_life(table, index, &first, caller);
-    }
-    haft__fetch_add_relaxed(COUNT, &table->counters.freed, ended);
-    return first;
-}
-
-/* Move slots from the list to the empty batch, up to a full one. */
-static void haft__take_ended(const haft_table *table, uint64_t *first, struct haft__batch *batch)
-{
-    const struct haft__slots *slots = &table->slots;
-
-    while (*first != haft__MARK_FREE && batch->count < table->batch_max) {
-        haft__atomic_u64 *at = haft__slots_word(slots, *first);
-        const uint64_t word = haft__load_relaxed(OWN, at);
-
-        haft__store_relaxed(OWN, at, haft__word_with_index(&slots->format, word, haft__MARK_FREE));
-        batch->has_last_lives = batch->has_last_lives || haft__word_generation(&slots->format, word) == 0;
-        batch->indices[batch->count++] = (uint32_t)*first;
-        *first = haft__word_index(&slots->format, word);
-    }
-}
-
-static void haft__reclaim_ended(haft_worker *worker, uint64_t first)
-{
-    while (first != haft__MARK_FREE) {
-        struct haft__batch *batch = haft__shelf_empty_batch(worker);
-
-        haft__take_ended(worker->table, &first, batch);
-        haft__reclaim_batch(worker, batch);
-    }
-}
-
-/* Whether an object's memory goes without a call when the table does, as no thread asks for it. */
-static bool haft__ends_by_itself(const haft_table *table)
-{
-    return table->on_reclaim == NULL && !table->slots.has_pins;
-}
-
-static void haft__end_objects(haft_worker *worker, bool closes, const void *caller)
-{
-    haft_table *table = worker->table;
-    const uint64_t first = closes && haft__ends_by_itself(table) ? haft__MARK_FREE : haft__end_lives(table, caller);
-
-    if (first != haft__MARK_FREE || haft__stats_stock(table).live != 0 || !haft__list_is_empty(table, haft__LIST_FREED)) {
-        haft__domain_wait_for(table->domain, haft__domain_ticket(table->domain));
-    }
-    haft__reclaim_ended(worker, first);
-    haft__drain_waiting(worker, UINT64_MAX);
-}
-
-/* --- clearing --- */
-
-/* All lives are ended, no free is under way, and no pin keeps an object. */
-static bool haft__is_clear(const haft_table *table)
-{
-    const struct haft__stock stock = haft__stats_stock(table);
-
-    return stock.live == 0 && stock.retired == 0;
-}
-
-/* A table without workers never had an object. */
-static haft_status haft__clear_table(haft_table *table, bool closes, const void *caller)
-{
-    if (!haft__roster_end(table)) {
-        return HAFT_IN_USE;
-    }
-    haft_worker *worker = haft__roster_first(table) != NULL ? haft__worker_borrow(table) : NULL;
-
-    if (worker == NULL) {
-        return haft__roster_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
-    }
-    haft__leaks_report(&table->slots, table->name, haft__load_relaxed(COUNT, &table->fresh));
-    haft__end_objects(worker, closes, caller);
-    haft__worker_return(worker);
-    return (closes && haft__ends_by_itself(table)) || haft__is_clear(table) ? HAFT_OK : HAFT_IN_USE;
-}
-
-haft_status haft_table_clear(haft_table *table)
-{
-    const haft_status status = haft__drain_check_moment(table);
-
-    return status == HAFT_OK ? haft__clear_table(table, false, haft__CALLER) : status;
-}
-
-/* --- closing --- */
-
-static void haft__end_memory(haft_table *table)
-{
-    haft_local *former = table->legacy.local;
-
-    haft__table_stop(table);
-    haft__slots_unpoison_all(&table->slots, haft__load_relaxed(OWN, &table->fresh));
-    haft__slots_close(&table->slots);
-    haft__local_free(former);
-    haft__table_free(table);
-}
-
-static haft_status haft__close_parents(haft_table *table)
-{
-    haft_status status = haft__domain_check_moment(table->domain);
-    const bool haft__is_in_use = haft__table_has_attached(table) || haft__roster_open(table) != 0;
-
-    status = status == HAFT_OK && haft__is_in_use ? HAFT_IN_USE : status;
-    if (status == HAFT_OK) {
-        haft__end_memory(table);
-    }
-    return status;
-}
-
-haft_status haft_table_close(haft_table *table)
-{
-    if (haft__domain_check_process(table->domain) != HAFT_OK) {
-        return haft__close_parents(table);
-    }
-    haft_status status = haft__drain_check_ending(table);
-
-    status = status == HAFT_OK ? haft__clear_table(table, true, haft__CALLER) : status;
-    status = status == HAFT_OK && haft__table_has_attached(table) ? HAFT_IN_USE : status;
-    if (status == HAFT_OK) {
-        assert(haft__census_is_right(table));
-        haft__end_memory(table);
-    }
-    return status;
-}
-
-/*
- * concurrent/extra/collect.h - calls that go through a table's slots, one at a time: haft_trim().
- */
-
-/*
- * Begin, with a worker for the time of the call, and take back due slots: HAFT_OK; HAFT_BUSY if
- * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.  Lock-free, except malloc.
- */
-HAFT_INTERNAL haft_status haft__collect_begin(haft_table *table, haft_worker **worker);
-HAFT_INTERNAL void haft__collect_end(haft_worker *worker);
-
-/* concurrent/extra/collect.c */
-
-/*
- * One thread at a time goes through a table's slots.
- *
- * Edges in this file.
- *   RETRY   whether a thread does: decided by the compare-and-swap; the slots travel in batches
- */
-
-HAFT_INTERNAL haft_status haft__collect_begin(haft_table *table, haft_worker **worker)
-{
-    if (haft__callback_is_running()) {
-        return HAFT_IN_CALLBACK;
-    }
-    if (haft__domain_check_process(table->domain) != HAFT_OK) {
-        return HAFT_FORKED; /* a thread that is gone may go through them for ever */
-    }
-    if (!haft__cas_relaxed(RETRY, &table->collecting, 0, 1)) {
-        return HAFT_BUSY;
-    }
-    *worker = haft__worker_borrow(table);
-    if (*worker == NULL) {
-        haft__store_relaxed(RETRY, &table->collecting, 0);
-        return haft__roster_why_none(table);
-    }
-    haft__gather_all_due(*worker);
-    return HAFT_OK;
-}
-
-HAFT_INTERNAL void haft__collect_end(haft_worker *worker)
-{
-    haft_table *table = worker->table;
-
-    haft__store_relaxed(RETRY, &table->collecting, 0);
-    haft__worker_return(worker);
-}
-
-/* concurrent/extra/drain.c */
-
-/*
- * Draining a table: each pass reclaims all freed slots, until a pass finds none.  A callback may
- * free and unpin meanwhile.
- *
- * Edges in this file.
- *   HINT    whether anything is attached: a thread that was told of it sees it
- *   OWN     the batch is this worker's; no other thread uses the table
- */
-
-HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table)
-{
-    return haft__load_relaxed(HINT, &table->attached) != 0;
-}
-
-HAFT_INTERNAL haft_status haft__drain_check_moment(const haft_table *table)
-{
-    const haft_status status =
-        haft__callback_is_running() ? HAFT_IN_CALLBACK : haft__domain_check_process(table->domain);
-
-    return status == HAFT_OK ? haft__domain_check_moment(table->domain) : status;
-}
-
-HAFT_INTERNAL haft_status haft__drain_check_ending(const haft_table *table)
-{
-    const haft_status status = haft__drain_check_moment(table);
-
-    /* Where both are so, a worker that is open is what to tell of. */
-    return (status == HAFT_OK || status == HAFT_IN_SECTION) && haft__roster_open(table) != 0 ? HAFT_IN_USE
-                                                                                       : status;
-}
-
-/* True if there was anything. */
-static bool haft__reclaim_waiting(haft_worker *worker, uint64_t latest)
-{
-    struct haft__batch *batch;
-
-    bool found = haft__gather_all_lists(worker);
-
-    while ((batch = haft__shelf_take_waiting(worker)) != NULL) {
-        const uint64_t ticket = haft__load_relaxed(OWN, &batch->ticket);
-
-        haft__domain_wait_for(worker->table->domain, ticket < latest ? ticket : latest);
-        haft__reclaim_batch(worker, batch);
-        found = true;
-    }
-    return found;
-}
-
-HAFT_INTERNAL void haft__drain_waiting(haft_worker *worker, uint64_t latest)
-{
-    do {
-        haft__retire_open(worker); /* what callbacks have freed by it */
-    } while (haft__reclaim_waiting(worker, latest));
-}
-
-/*
- * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
- * Objects that were aborted, or reclaimed up to a pin, have no readers.
- */
-static void haft__wait_for_readers(haft_table *table)
-{
-    if (haft_table_stats_get(table).live != 0 || !haft__list_is_empty(table, haft__LIST_FREED)) {
-        haft__domain_wait_for(table->domain, haft__domain_ticket(table->domain));
-    }
-}
-
-/*
- * Callbacks may free and unpin meanwhile, so a pass that found something is not the last one.  What
- * they free in a pass needs no wait: no other thread uses the table, and none has resolved since
- * the pass began.  The tickets of other tables hold nothing up here.
- */
-static void haft__run_passes(haft_worker *worker)
-{
-    haft_table *table = worker->table;
-
-    do {
-        haft__retire_hand_on(worker);
-        haft__wait_for_readers(table);
-    } while (haft__reclaim_waiting(worker, haft__domain_requested(table->domain)) && table->on_reclaim != NULL);
-}
-
-/* By a closed worker: all are.  A table without workers never had an object. */
-static void haft__reclaim_table(haft_table *table)
-{
-    if (haft__roster_first(table) != NULL) {
-        haft_worker *worker = haft__worker_borrow(table);
-
-        assert(worker != NULL && "one of its workers is closed");
-        haft__run_passes(worker);
-        haft__worker_return(worker);
-    }
-}
-
-static bool haft__has_pins(const haft_table *table)
-{
-    const struct haft__slots *slots = &table->slots;
-    const uint64_t end = haft__load_relaxed(OWN, &table->fresh);
-
-    for (uint64_t index = HAFT_FIRST_INDEX; slots->has_pins && index < end; index++) {
-        const haft__atomic_u64 *pins = haft__slots_pins(slots, haft__slots_word(slots, index));
-
-        if ((haft__load_relaxed(OWN, pins) & haft__PIN_COUNT) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Callbacks may have opened workers. */
-static haft_status haft__try_to_drain(haft_table *table)
-{
-    haft__reclaim_table(table);
-    return haft__has_pins(table) || haft__table_has_attached(table) || haft__roster_open(table) != 0 ? HAFT_IN_USE
-                                                                                   : HAFT_OK;
-}
-
-HAFT_INTERNAL haft_status haft__drain_table(haft_table *table)
-{
-    haft_status status = haft__drain_check_ending(table);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
-    status = haft__try_to_drain(table);
-    assert(status != HAFT_OK || haft__census_is_right(table));
-    assert(status != HAFT_OK || haft_table_stats_get(table).retired == 0);
-    return status;
-}
-
-/* concurrent/extra/explain_table.c */
-
-/* Statuses of the shared table, in words. */
-
-/* The reason why slots still wait for a grace period. */
-static void haft__add_wait(struct haft__text *text, haft_domain *domain)
-{
-    uint64_t ticket;
-    const uint64_t waited_ns = haft__domain_waited_ns(domain, &ticket);
-    haft_stall stall = {.domain = NULL};
-
-    if (domain->clock == &haft__frame_clock) {
-        haft__text_add(text, ": the next haft_domain_tick()");
-        return;
-    }
-    if (waited_ns == 0) {
-        return;
-    }
-    haft__text_add(text, ", which has lasted ");
-    haft__text_add_time(text, waited_ns);
-    haft__domain_blame(domain, &stall);
-    if (stall.worker != NULL && stall.thread == haft__os_thread_number()) {
-        haft__text_add(text, "; this thread holds it up until its next quiescent point");
-    } else if (stall.worker != NULL) {
-        haft__text_add(text, "; worker %p of thread %" PRIu64 " holds it up", (void *)stall.worker,
-                 stall.thread);
-    }
-}
-
-static void haft__add_busy(struct haft__text *text, const haft_table *table, const haft_table_stats *stats)
-{
-    haft__text_add(text, "busy: ");
-    if (stats->retired == 0) {
-        haft__text_add(text, "free slots are on their way between workers");
-        return;
-    }
-    haft__text_add_counted(text, stats->retired, "slot");
-    haft__text_add(text, " %s for ", stats->retired == 1 ? "waits" : "wait");
-    haft__text_add(text, table->slots.has_pins ? "pins to go, or for " : "");
-    haft__text_add(text, "a grace period");
-    haft__add_wait(text, table->domain);
-    if (table->waiting_bytes != 0) {
-        haft__text_add(text, "; waiting_bytes allows %" PRIu64, table->waiting_slots);
-    }
-}
-
-static void haft__add_full(struct haft__text *text, const haft_table *table, const haft_table_stats *stats)
-{
-    const struct haft__use haft__use = {stats->live, stats->reserved, stats->exhausted};
-
-    haft__explain_full(text, table->capacity, &haft__use);
-    if (stats->live + stats->reserved + stats->exhausted < table->capacity) {
-        haft__text_add(text, "; other workers may hold the rest back");
-    }
-}
-
-/* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
-static void haft__add_in_use(struct haft__text *text, const haft_table *table)
-{
-    const uint64_t workers = haft__roster_open(table);
-    const bool sides = haft__table_has_attached(table);
-
-    haft__text_add(text, "in use: ");
-    if (workers != 0) {
-        haft__text_add_counted(text, workers, "worker");
-        haft__text_add(text, " open%s", sides ? ", and sides" : "");
-    } else if (sides) {
-        haft__text_add(text, "sides open");
-    } else {
-        haft__text_add(text, table->slots.has_pins ? "objects pinned, or " : "");
-        haft__text_add(text, "a call under way");
-    }
-}
-
-int haft_table_explain(const haft_table *table, haft_status status, char *line, size_t size)
-{
-    const haft_table_stats stats = haft_table_stats_get(table);
-    struct haft__text text = haft__text_in(line, size);
-
-    haft__text_add(&text, "%s: ", table->name);
-    if (status == HAFT_FULL) {
-        haft__add_full(&text, table, &stats);
-    } else if (status == HAFT_BUSY) {
-        haft__add_busy(&text, table, &stats);
-    } else if (status == HAFT_IN_USE) {
-        haft__add_in_use(&text, table);
-    } else if (status == HAFT_NO_MEMORY) {
-        haft__explain_no_memory(&text, &table->slots, stats.high_water);
-    } else {
-        haft__text_add(&text, "%s", haft_status_text(status));
-    }
-    return haft__text_length(&text);
-}
-
-int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t size)
-{
-    return haft__sites_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
-}
-
-/* concurrent/extra/many.c */
-
-/*
- * Many at once: insert and free do their common steps once for a batch.
- *
- * Insertions are counted together, before the first of them is seen.  Frees are counted one by
- * one: if the count lagged behind by a batch while others insert, stats_shortage()
- * could say HAFT_FULL of a table that was never full.
- */
-
-#define haft__SLOTS_AHEAD 8 /* slots fetched ahead, to be written */
-
-static void haft__fetch(const struct haft__slots *slots, uint64_t index)
-{
-    haft__prefetch_to_write(haft__slots_word(slots, index));
-}
-
-/* The words of the first slots are on their way. */
-static void haft__fetch_first(const struct haft__slots *slots, const uint32_t *indices, uint32_t count)
-{
-    for (uint32_t i = 0; i < count && i < haft__SLOTS_AHEAD; i++) {
-        haft__fetch(slots, indices[i]);
-    }
-}
-
-/* Slot number `i`, with another on its way. */
-static inline uint64_t haft__slot_at(const struct haft__slots *slots, const uint32_t *indices, uint32_t count,
-                               uint32_t i)
-{
-    if (count - i > haft__SLOTS_AHEAD) {
-        haft__fetch(slots, indices[i + haft__SLOTS_AHEAD]);
-    }
-    return indices[i];
-}
-
-/* The objects are a few whole words each. */
-static void haft__insert_words(const haft_worker *worker, const uint32_t *indices, uint32_t count,
-                         const char *objects, haft_id *ids)
-{
-    const struct haft__slots slots = {.view = worker->view, .format = worker->table->slots.format};
-    const size_t size = worker->object_size;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t index = haft__slot_at(&slots, indices, count, i);
-        haft__atomic_u64 *word = haft__slots_word(&slots, index);
-        const haft_id id = haft__life_next_id(&slots, word, index);
-
-        haft__object_copy_words(haft__slots_object(word), objects + i * size, size);
-        haft__life_publish(word, id);
-        ids[i] = id;
-    }
-}
-
-/* Objects of any size, or zeros. */
-static void haft__insert_sized(haft_worker *worker, const uint32_t *indices, uint32_t count,
-                         const void *caller, const char *objects, haft_id *ids)
-{
-    const struct haft__slots *slots = &worker->table->slots;
-
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t index = haft__slot_at(slots, indices, count, i);
-        haft__atomic_u64 *word = haft__slots_word(slots, index);
-
-        ids[i] = haft__life_next_id(slots, word, index);
-        haft__sites_note_birth(&slots->sites, index, caller);
-        haft__slots_fill(slots, haft__slots_object(word),
-                   objects != NULL ? objects + i * slots->object_size : NULL);
-        haft__life_publish(word, ids[i]);
-    }
-}
-
-static void haft__insert_found(haft_worker *worker, uint32_t count, const void *caller,
-                         const char *objects, haft_id *ids)
-{
-    const struct haft__slots *slots = &worker->table->slots;
-    const uint32_t *indices = haft__hand_next(worker);
-
-    haft__tally(&worker->counters.inserted, count);
-    haft__fetch_first(slots, indices, count);
-    if (objects != NULL && worker->table->is_quick && slots->sites.records == NULL) {
-        haft__insert_words(worker, indices, count, objects, ids);
-    } else {
-        haft__insert_sized(worker, indices, count, caller, objects, ids);
-    }
-}
-
-size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
-                        haft_status *why)
-{
-    haft__debug_check(worker);
-    const size_t size = worker->table->slots.object_size;
-    const char *bytes = objects;
-    haft_status status = HAFT_OK;
-    size_t done = 0;
-    uint32_t found;
-    const void *caller = haft__CALLER;
-
-    while (done < count && (status = haft__supply_find(worker, count - done, &found)) == HAFT_OK) {
-        haft__insert_found(worker, found, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
-        done += found;
-    }
-    if (why != NULL) {
-        *why = status;
-    }
-    return done;
-}
-
-size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses)
-{
-    haft__debug_check(worker);
-    const struct haft__slots *slots = &worker->table->slots;
-    const uint64_t last_life = haft__hand_last_life(worker);
-    const void *caller = haft__CALLER;
-    size_t done = 0;
-
-    for (size_t i = 0; i < count && i < haft__SLOTS_AHEAD; i++) {
-        haft__fetch(slots, ids[i].bits & slots->view.mask);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (count - i > haft__SLOTS_AHEAD) {
-            haft__fetch(slots, ids[i + haft__SLOTS_AHEAD].bits & slots->view.mask);
-        }
-        const haft_status status = haft_worker_front_free(worker, slots->view, last_life, ids[i])
-                                       ? HAFT_OK
-                                       : haft__worker_free(worker, ids[i], caller);
-
-        done += status == HAFT_OK;
-        if (statuses != NULL) {
-            statuses[i] = status;
-        }
-    }
-    return done;
-}
-
-/* concurrent/extra/pin.c */
+/* concurrent/table/pin.c */
 
 /*
  * Pins: a counter behind each object.
@@ -15989,7 +15633,128 @@ uint32_t haft_pins(const haft_table *table, haft_id id)
     return pins != NULL && haft__is_of(table, id) ? (uint32_t)(haft__load_relaxed(COUNT, pins) & haft__PIN_COUNT) : 0;
 }
 
-/* concurrent/extra/scan.c */
+/* concurrent/table/reclaim_table.c */
+
+/*
+ * haft_table_reclaim: all slots handed over before the call, wherever they wait.
+ *
+ * Edges in this file.
+ *   OWN    a count that only this thread's workers write
+ */
+
+/* The calling thread's open worker, unless it moves between threads; NULL: none. */
+static haft_worker *haft__own_worker(const haft_table *table)
+{
+    haft_worker *worker = haft__roster_first(table);
+
+    while (worker != NULL && !(haft__worker_is_open_by(worker, haft__thread_number()) && !worker->is_movable)) {
+        worker = worker->next;
+    }
+    return worker;
+}
+
+/* Objects that the calling thread has freed: within haft_table_reclaim(), its callbacks. */
+static uint64_t haft__freed_by_thread(const haft_table *table)
+{
+    uint64_t freed = haft__callback_frees();
+
+    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        freed += haft__worker_is_own(worker) ? haft__load_relaxed(OWN, &worker->counters.freed) : 0;
+    }
+    return freed;
+}
+
+/* The highest ticket handed over; where none is noted, of all that were taken. */
+static uint64_t haft__ticket_to_await(const haft_table *table)
+{
+    return table->sifts ? haft__handed_ticket(table) : haft__domain_requested(table->domain);
+}
+
+/* Reclaim all that was handed over before.  HAFT_BUSY: not all of it, or there is more by now. */
+static haft_status haft__reclaim_handed(haft_worker *worker)
+{
+    const haft_table *table = worker->table;
+    const uint64_t moves = haft__transit_moves(table);
+    const uint64_t freed = haft__freed_by_thread(table);
+    struct haft__batch *batch;
+
+    haft__retire_hand_over(worker);
+    haft__gather_all_lists(worker);
+    haft__transit_wait(table); /* for slots that others have taken out of the lists */
+    const haft_status status = haft__domain_wait_for(table->domain, haft__ticket_to_await(table));
+    const uint64_t done = haft__domain_done(table->domain);
+    const bool has_begun = haft__transit_begin(worker);
+
+    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
+        haft__reclaim_batch(worker, batch);
+    }
+    haft__transit_end(worker, has_begun);
+    haft__transit_wait(table);
+    return haft__transit_moves(table) != moves || haft__freed_by_thread(table) != freed ? HAFT_BUSY : status;
+}
+
+static haft_status haft__reclaim_by(haft_worker *worker)
+{
+    haft__retire_hand_on(worker);
+    const haft_status status = haft__reclaim_handed(worker);
+
+    haft__retire_hand_on(worker);
+    haft__retire_hand_over(worker);
+    return status;
+}
+
+static haft_status haft__reclaim_by_borrowed(haft_table *table)
+{
+    haft_worker *worker = haft__worker_borrow(table);
+
+    if (worker == NULL) {
+        return haft__roster_why_none(table);
+    }
+    const haft_status status = haft__reclaim_by(worker);
+
+    haft__worker_return(worker);
+    return status;
+}
+
+haft_status haft_table_reclaim(haft_table *table)
+{
+    haft_status status = haft__domain_check_moment(table->domain);
+
+    status = status == HAFT_OK ? haft__domain_check_process(table->domain) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_worker *haft__own = haft__own_worker(table);
+
+    return haft__own != NULL ? haft__reclaim_by(haft__own) : haft__reclaim_by_borrowed(table);
+}
+
+/* concurrent/table/require.c */
+
+/* Required ids that did not resolve in a shared table. */
+
+void *haft_require_failed(const haft_table *table, haft_id id, const void *slots)
+{
+    assert(slots == table->slots.view.base && "the view is the table's");
+    (void)slots;
+    haft__debug_check_reader(table);
+    for (;;) {
+        const haft_status status = haft_diagnose(table, id);
+
+        if (status != HAFT_OK) {
+            haft__bad_access(&table->slots, table->name, id, status);
+            return NULL;
+        }
+        /* Published since the caller looked; if it is gone again, its status says so. */
+        void *haft__object = haft_resolve(table->slots.view, id);
+
+        if (haft__object != NULL) {
+            return haft__object;
+        }
+    }
+}
+
+/* concurrent/table/scan.c */
 
 /*
  * Scans: the ranges of slots to look at.
@@ -16178,19 +15943,19 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
     }
 }
 
-/* concurrent/extra/share.c */
+/* concurrent/table/share.c */
 
 /*
- * Handing a local table's slots to a shared one, and back.
+ * Handing a local table's slots to a shared one.  (Back: unshare.c.)
  *
  * The shared table takes the slots as they are.  Slots that the local table did not use stay where
- * they were until workers take them: in a list of free slots through their words (legacy.c), and in
+ * they were until workers take them: in a list of free slots through their words (lists.c), and in
  * a list of fresh runs (released.c).
  *
  * The heir, a worker that no thread has opened, has the local table's past in its statistics.
  *
  * Edges in this file.
- *   OWN     one thread has both tables: before the one is handed over, after all have left it
+ *   OWN     one thread has both tables
  */
 
 static haft_status haft__check_moment(const haft_local *local)
@@ -16320,103 +16085,113 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     return HAFT_OK;
 }
 
-/* --- and back --- */
-
-_Static_assert(sizeof(haft_local) <= sizeof(haft_table), "a local table fits where a shared was");
+/* concurrent/table/stats.c */
 
 /*
- * A local table in the block of the shared one, which has been stopped.  It allocates nothing:
- * haft::table closes this way, also in a program that is out of memory.
+ * Statistics: sums over the workers' own counters.
+ *
+ * Edges in this file.
+ *   COUNT   each number alone
  */
-static haft_local *haft__local_in_block_of(haft_table *table)
+
+#define haft__SUM_MEMBER(name) uint64_t name;
+
+struct haft__sums {
+    haft__COUNTERS(haft__SUM_MEMBER)
+    haft__PUBLIC_COUNTERS(haft__SUM_MEMBER)
+    uint64_t open;
+};
+
+/* Where each counter is, and its sum. */
+#define haft__SUM_PLACES(name) {offsetof(struct haft__counters, name), offsetof(struct haft__sums, name)},
+
+static const struct {
+    size_t counter, sum;
+} haft__places[] = {haft__COUNTERS(haft__SUM_PLACES) haft__PUBLIC_COUNTERS(haft__SUM_PLACES)};
+
+/*
+ * Ends are read before beginnings, so that no difference is ever negative when a worker goes on
+ * meanwhile; what one worker begins and another ends may still be seen the other way round.
+ */
+static void haft__add_counters(struct haft__sums *sums, const struct haft__counters *counters)
 {
-    const uint64_t capacity = table->capacity;
-    const bool wraps = table->slots.wrapped;
-    haft_local *local = haft__local_make_in(table, false, table->name);
+    for (size_t i = sizeof haft__places / sizeof haft__places[0]; i-- > 0;) {
+        const void *counter = (const char *)counters + haft__places[i].counter;
+        void *total = (char *)sums + haft__places[i].sum;
 
-    local->capacity = capacity;
-    local->wraps = wraps;
-    return local;
-}
-
-/* End the shared table, and give its slots to its former local table, or else to a new one. */
-static haft_local *haft__replace_by_local(haft_table *table)
-{
-    const struct haft__slots slots = table->slots;
-    const uint64_t used = haft__load_relaxed(OWN, &table->fresh);
-    haft_local *local = table->legacy.local;
-
-    haft__table_stop(table);
-    if (local != NULL) {
-        haft__table_free(table);
-    } else {
-        local = haft__local_in_block_of(table);
-    }
-    local->slots = slots;
-    local->used = used;
-    return local;
-}
-
-/* Count the slots in use below `used`; retired slots, whose callback has run, become free. */
-static void haft__take_stock(haft_local *local)
-{
-    const struct haft__word_format *format = &local->slots.format;
-
-    local->front.count = 0;
-    local->held = local->exhausted = 0;
-    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
-        haft__atomic_u64 *at = haft__slots_word(&local->slots, index);
-        uint64_t word = haft__load_relaxed(OWN, at);
-
-        if (haft__word_index(format, word) == haft__MARK_FREE) {
-            word = haft__life_after(&local->slots, word);
-            haft__slots_poison(&local->slots, at);
-            haft__store_relaxed(OWN, at, word);
-        }
-        local->front.count += haft__word_index(format, word) == index;
-        local->held += haft__word_index(format, word) == haft__MARK_RESERVED;
-        local->exhausted += haft__word_index(format, word) == haft__MARK_EXHAUSTED;
+        *(uint64_t *)total += haft__load_relaxed(COUNT, (const haft__atomic_u64 *)counter);
     }
 }
 
-/* Room for the slots that are taken or exhausted, and then for `min_free` slots, if they fit. */
-static void haft__fit_capacity(haft_local *local)
+static struct haft__sums haft__sum(const haft_table *table)
 {
-    const uint64_t haft__taken = local->front.count + local->held + local->exhausted;
-    const uint64_t slots = local->slots.limit - HAFT_FIRST_INDEX;
+    struct haft__sums sums = {0};
 
-    if (local->capacity < haft__taken) {
-        local->capacity = haft__taken;
+    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+        haft__add_counters(&sums, &worker->counters);
+        sums.open += haft__worker_state(worker) == haft__WORKER_OPEN;
     }
-    if (local->min_free > slots - local->capacity) {
-        local->min_free = slots - local->capacity;
-    }
-    local->is_crowded = haft__local_crowds(local);
+    haft__add_counters(&sums, &table->counters);
+    return sums;
 }
 
-haft_status haft_unshare(haft_table *table, haft_local **local)
+#define haft__SUM_AS_IT_IS(name) .name = sums.name,
+
+/* Numbers of slots: one that is negative is a high number. */
+static struct haft__stock haft__stock_of(const struct haft__sums *sums)
 {
-    const haft_status status = haft__drain_table(table);
-
-    if (status != HAFT_OK) {
-        return status;
-    }
-    haft_local *opened = haft__replace_by_local(table);
-
-    haft__take_stock(opened);
-    haft__fit_capacity(opened);
-    haft__local_rebuild(opened);
-    *local = opened;
-    return HAFT_OK;
+    return (struct haft__stock){
+        .live = sums->published + sums->inserted - sums->freed,
+        .reserved = sums->reserved - sums->published - sums->aborted,
+        .retired = sums->freed + sums->aborted - sums->reclaimed,
+        .exhausted = sums->exhausted,
+    };
 }
 
-/* concurrent/extra/trim.c */
+HAFT_INTERNAL struct haft__stock haft__stats_stock(const haft_table *table)
+{
+    const struct haft__sums sums = haft__sum(table);
+
+    return haft__stock_of(&sums);
+}
+
+/* A number of slots, or 0 where calls under way make it negative. */
+static uint64_t haft__not_negative(uint64_t number)
+{
+    return number <= INT64_MAX ? number : 0;
+}
+
+haft_table_stats haft_table_stats_get(const haft_table *table)
+{
+    const struct haft__sums sums = haft__sum(table);
+    const struct haft__stock stock = haft__stock_of(&sums);
+    const uint64_t used = haft__fresh_used(table);
+    haft_table_stats stats = {
+        .live = haft__not_negative(stock.live),
+        .reserved = haft__not_negative(stock.reserved),
+        .retired = haft__not_negative(stock.retired),
+        .exhausted = haft__not_negative(stock.exhausted),
+        .released = haft__load_relaxed(COUNT, &table->released.slots) + haft__fresh_in_extents(table, true),
+        .high_water = used,
+        .capacity = table->capacity,
+        .limit = table->slots.limit - HAFT_FIRST_INDEX,
+        .workers = sums.open,
+        .created = sums.published + sums.inserted,
+        .freed = sums.freed,
+        haft__PUBLIC_COUNTERS(haft__SUM_AS_IT_IS).clock = haft_domain_stats_get(table->domain),
+    };
+    stats.free = haft__positive_difference(used, stats.live + stats.reserved + stats.retired +
+                                               stats.exhausted + stats.released);
+    return stats;
+}
+
+/* concurrent/table/trim.c */
 
 /*
  * Memory released while other threads work.
  *
  * Free slots lie in batches, and those of one run of pages in many batches.  So the call takes back
- * due batches first (collect.c), and then takes all ready batches, from every ring and from the
+ * due batches first, and then takes all ready batches, from every ring and from the
  * depot.  If all slots of a run are in hand then, it notes the run's floor and releases its pages.
  * The other slots go into new batches, in order of index.  Meanwhile no other thread finds the
  * slots in hand: it gets HAFT_BUSY.
@@ -16424,6 +16199,7 @@ haft_status haft_unshare(haft_table *table, haft_local **local)
  * Slots that workers hold privately stay, and so do fresh slots in their extents.
  *
  * Edges in this file.
+ *   RETRY  whether a thread trims: decided by the compare-and-swap; the slots travel in batches
  *   OWN    this thread alone has the slots, or the batch
  *   COUNT  how far the table's slots were ever used; all in hand lie below
  */
@@ -16437,6 +16213,40 @@ struct haft__trim {
     struct haft__run_list runs;      /* released; linked, the lowest first */
     uint64_t bytes;            /* released */
 };
+
+/* --- one thread at a time --- */
+
+/*
+ * Begin, with a worker for the time of the call, and take back due slots: HAFT_OK; HAFT_BUSY if
+ * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.
+ */
+static haft_status haft__collect_begin(haft_table *table, haft_worker **worker)
+{
+    if (haft__callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    if (haft__domain_check_process(table->domain) != HAFT_OK) {
+        return HAFT_FORKED; /* a thread that is gone may go through them for ever */
+    }
+    if (!haft__cas_relaxed(RETRY, &table->collecting, 0, 1)) {
+        return HAFT_BUSY;
+    }
+    *worker = haft__worker_borrow(table);
+    if (*worker == NULL) {
+        haft__store_relaxed(RETRY, &table->collecting, 0);
+        return haft__roster_why_none(table);
+    }
+    haft__gather_all_due(*worker);
+    return HAFT_OK;
+}
+
+static void haft__collect_end(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+
+    haft__store_relaxed(RETRY, &table->collecting, 0);
+    haft__worker_return(worker);
+}
 
 /* --- taking slots out of batches --- */
 
@@ -16631,6 +16441,190 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
         *released = trim.bytes;
     }
     return status;
+}
+
+/* concurrent/table/unshare.c */
+
+/*
+ * Handing a shared table's slots back to a local one.
+ *
+ * First passes reclaim all freed slots, until a pass finds none: a callback may free and unpin
+ * meanwhile.
+ *
+ * Edges in this file.
+ *   OWN     no other thread uses the table
+ */
+
+/* --- no thread has a slot --- */
+
+/*
+ * Until no reader has an object that lives, or is in the list of freed ones: these have no ticket.
+ * Objects that were aborted, or reclaimed up to a pin, have no readers.
+ */
+static void haft__wait_for_readers(haft_table *table)
+{
+    if (haft_table_stats_get(table).live != 0 || !haft__list_is_empty(table, haft__LIST_FREED)) {
+        haft__domain_wait_for(table->domain, haft__domain_ticket(table->domain));
+    }
+}
+
+/*
+ * Callbacks may free and unpin meanwhile, so a pass that found something is not the last one.  What
+ * they free in a pass needs no wait: no other thread uses the table, and none has resolved since
+ * the pass began.  The tickets of other tables hold nothing up here.
+ */
+static void haft__run_passes(haft_worker *worker)
+{
+    haft_table *table = worker->table;
+
+    do {
+        haft__retire_hand_on(worker);
+        haft__wait_for_readers(table);
+    } while (haft__close_reclaim_waiting(worker, haft__domain_requested(table->domain)) &&
+             table->on_reclaim != NULL);
+}
+
+/* By a closed worker: all are.  A table without workers never had an object. */
+static void haft__reclaim_table(haft_table *table)
+{
+    if (haft__roster_first(table) != NULL) {
+        haft_worker *worker = haft__worker_borrow(table);
+
+        assert(worker != NULL && "one of its workers is closed");
+        haft__run_passes(worker);
+        haft__worker_return(worker);
+    }
+}
+
+static bool haft__has_pins(const haft_table *table)
+{
+    const struct haft__slots *slots = &table->slots;
+    const uint64_t end = haft__load_relaxed(OWN, &table->fresh);
+
+    for (uint64_t index = HAFT_FIRST_INDEX; slots->has_pins && index < end; index++) {
+        const haft__atomic_u64 *pins = haft__slots_pins(slots, haft__slots_word(slots, index));
+
+        if ((haft__load_relaxed(OWN, pins) & haft__PIN_COUNT) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Callbacks may have opened workers. */
+static haft_status haft__try_to_drain(haft_table *table)
+{
+    haft__reclaim_table(table);
+    return haft__has_pins(table) || haft__table_has_attached(table) || haft__roster_open(table) != 0 ? HAFT_IN_USE
+                                                                                   : HAFT_OK;
+}
+
+/*
+ * Bring a table in which no worker is open to the state in which its slots can be handed over: no
+ * reader has a pointer, all freed slots are reclaimed.  HAFT_OK; or why not, and it can be used as
+ * before.
+ */
+static haft_status haft__drain_table(haft_table *table)
+{
+    haft_status status = haft__close_check_ending(table);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    status = haft__try_to_drain(table);
+    assert(status != HAFT_OK || haft__census_is_right(table));
+    assert(status != HAFT_OK || haft_table_stats_get(table).retired == 0);
+    return status;
+}
+
+/* --- the local table --- */
+
+_Static_assert(sizeof(haft_local) <= sizeof(haft_table), "a local table fits where a shared was");
+
+/*
+ * A local table in the block of the shared one, which has been stopped.  It allocates nothing:
+ * haft::table closes this way, also in a program that is out of memory.
+ */
+static haft_local *haft__local_in_block_of(haft_table *table)
+{
+    const uint64_t capacity = table->capacity;
+    const bool wraps = table->slots.wrapped;
+    haft_local *local = haft__local_make_in(table, false, table->name);
+
+    local->capacity = capacity;
+    local->wraps = wraps;
+    return local;
+}
+
+/* End the shared table, and give its slots to its former local table, or else to a new one. */
+static haft_local *haft__replace_by_local(haft_table *table)
+{
+    const struct haft__slots slots = table->slots;
+    const uint64_t used = haft__load_relaxed(OWN, &table->fresh);
+    haft_local *local = table->legacy.local;
+
+    haft__table_stop(table);
+    if (local != NULL) {
+        haft__table_free(table);
+    } else {
+        local = haft__local_in_block_of(table);
+    }
+    local->slots = slots;
+    local->used = used;
+    return local;
+}
+
+/* Count the slots in use below `used`; retired slots, whose callback has run, become free. */
+static void haft__take_stock(haft_local *local)
+{
+    const struct haft__word_format *format = &local->slots.format;
+
+    local->front.count = 0;
+    local->held = local->exhausted = 0;
+    for (uint64_t index = HAFT_FIRST_INDEX; index < local->used; index++) {
+        haft__atomic_u64 *at = haft__slots_word(&local->slots, index);
+        uint64_t word = haft__load_relaxed(OWN, at);
+
+        if (haft__word_index(format, word) == haft__MARK_FREE) {
+            word = haft__life_after(&local->slots, word);
+            haft__slots_poison(&local->slots, at);
+            haft__store_relaxed(OWN, at, word);
+        }
+        local->front.count += haft__word_index(format, word) == index;
+        local->held += haft__word_index(format, word) == haft__MARK_RESERVED;
+        local->exhausted += haft__word_index(format, word) == haft__MARK_EXHAUSTED;
+    }
+}
+
+/* Room for the slots that are taken or exhausted, and then for `min_free` slots, if they fit. */
+static void haft__fit_capacity(haft_local *local)
+{
+    const uint64_t haft__taken = local->front.count + local->held + local->exhausted;
+    const uint64_t slots = local->slots.limit - HAFT_FIRST_INDEX;
+
+    if (local->capacity < haft__taken) {
+        local->capacity = haft__taken;
+    }
+    if (local->min_free > slots - local->capacity) {
+        local->min_free = slots - local->capacity;
+    }
+    local->is_crowded = haft__local_crowds(local);
+}
+
+haft_status haft_unshare(haft_table *table, haft_local **local)
+{
+    const haft_status status = haft__drain_table(table);
+
+    if (status != HAFT_OK) {
+        return status;
+    }
+    haft_local *opened = haft__replace_by_local(table);
+
+    haft__take_stock(opened);
+    haft__fit_capacity(opened);
+    haft__local_rebuild(opened);
+    *local = opened;
+    return HAFT_OK;
 }
 
 #pragma pop_macro("far")

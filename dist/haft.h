@@ -3866,7 +3866,7 @@ HAFT_ONLY_INLINE haft_status haft_local_fits(const haft_local *local, haft_type 
  *
  * Edges in this file.
  *   PUBLISH  haft_worker_front_put (release) -> haft_worker_front_free (acquire)   as
- *            life_publish() and life_end() (concurrent/table/life.h)
+ *            life_publish() and life_end() (concurrent/worker/life.h)
  *   TALLY    haft_worker_front_put (release) -> count_begun (acquire)   as tally()
  *   COUNT    a counter that one worker writes and any thread may read
  *   OWN      the slot's word is the worker's until it is published; its counters are
