@@ -61,8 +61,39 @@ with_meson()
 cmake_sources()
 {
     fresh cmake_sources && cd "$work/cmake_sources" &&
-        cmake -S cmake_sources -B out -G Ninja -DHAFT_SOURCES="$1" -DBUILD_SHARED_LIBS="$2" &&
-        cmake --build out && (cd out && ctest --output-on-failure)
+        cmake -S cmake_sources -B out -G Ninja -DHAFT_SOURCES="$1" -DBUILD_SHARED_LIBS="$2" || return
+    if [[ $2 == off ]]; then
+        cmake --build out --target program && without_kit out program || return
+    fi
+    cmake --build out && (cd out && ctest --output-on-failure)
+}
+
+# without_kit <folder of a build> <program in it>: nothing of the kit was compiled for it
+without_kit()
+{
+    ! find "$1" -name '*.o' | grep /kit/ && [[ $(parts_in "$1/$2") == "concurrent local" ]]
+}
+
+# parts_in <program>: those of haft that it has, by a function of each
+parts_in()
+{
+    nm --defined-only "$1" | sed -nE 's/.* (haft_local_open_sized|haft_table_open_sized)$/\1/p;
+        s/.* (haft_packed_open_sized|haft_commands_open_sized)$/kit_\1/p' | sed -E 's/haft_//; s/_open_sized//
+        s/kit_packed/kit_local/; s/kit_commands/kit_shared/; s/table/concurrent/' | sort | xargs
+}
+
+# parts_of_archive <prefix>: programs with the static library have the parts that they call, alone
+parts_of_archive()
+{
+    local library=$1/lib/libhaft.a folder=$root/examples name
+    gcc -std=c11 -I"$1/include" "$folder/guide/local.c" "$library" -pthread -o "$work/has_local" &&
+        gcc -std=c11 -I"$1/include" "$folder/consumers/program_kit.c" "$library" -pthread -o "$work/has_kit" &&
+        gcc -std=c11 -I"$1/include" -I"$1/include/haft" "$folder/first.c" "$library" -pthread -o "$work/has_core" || return
+    for name in local kit core; do
+        "$work/has_$name" >/dev/null || return
+        echo "$name: $(parts_in "$work/has_$name")"
+    done >"$work/parts"
+    diff "$work/parts" - <<<$'local: local\nkit: kit_local local\ncore: concurrent local'
 }
 
 cmake_archive()
@@ -76,8 +107,11 @@ meson_sources()
 {
     fresh meson_sources && cd "$work/meson_sources" && mkdir meson_sources/subprojects &&
         ln -s "$root" meson_sources/subprojects/haft || return
-    meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" -Dunity=on &&
-        meson test -C out --print-errorlogs
+    meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" -Dunity=on || return
+    if [[ $1 == static ]]; then
+        meson compile -C out program && without_kit out program || return
+    fi
+    meson test -C out --print-errorlogs
 }
 
 # Its own tests, and an installation.
@@ -356,6 +390,7 @@ promise install "$root/dev" install --prefix "$prefix"
 promise headers headers "$prefix"
 promise symbols symbols "$prefix"
 promise thread_sanitizer thread_sanitizer "$prefix"
+promise parts_of_archive parts_of_archive "$prefix"
 promise plug_ins plug_ins "$prefix"
 promise plug_ins_of_two_files plug_ins_of_two_files
 promise soname soname "$prefix"
@@ -374,6 +409,7 @@ promise cmake_alone cmake_alone "$work/by_cmake"
 promise cmake_same_files same_files "$prefix" "$work/by_cmake" '^./(lib/.debug|share/(doc|haft))/'
 promise cmake_symbols symbols "$work/by_cmake"
 promise cmake_same_symbols same_symbols "$prefix" "$work/by_cmake"
+promise cmake_parts_of_archive parts_of_archive "$work/by_cmake"
 promise cmake_plug_ins plug_ins "$work/by_cmake"
 promise cmake_static_exports cmake_static_exports
 promise cmake_asserts asserts "$work/by_cmake"
@@ -382,6 +418,7 @@ promise meson_alone meson_alone "$work/by_meson"
 promise meson_same_files same_files "$prefix" "$work/by_meson" '^./(bin|lib/.debug|share)/|gdb.py$'
 promise meson_symbols symbols "$work/by_meson"
 promise meson_same_symbols same_symbols "$prefix" "$work/by_meson"
+promise meson_parts_of_archive parts_of_archive "$work/by_meson"
 promise meson_plug_ins plug_ins "$work/by_meson"
 promise meson_static_exports meson_static_exports
 promise meson_asserts asserts "$work/by_meson"
