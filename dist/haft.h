@@ -158,7 +158,7 @@
  * haft/detail/inline.h - how the headers define their inline functions, for C and C++.
  *
  * HAFT_INLINE is for those that are also symbols of the shared library, for programs that cannot
- * compile them: install/symbols.c defines them all, by another HAFT_INLINE.  HAFT_ONLY_INLINE is
+ * compile them: install/symbols.c defines them, by another HAFT_INLINE.  HAFT_ONLY_INLINE is
  * for the others.
  *
  * In C they are static.  C++ has each function once in a program, or in a shared library, which
