@@ -287,30 +287,30 @@ static void let_wait(struct shared *shared, int count)
     }
 }
 
-Test(quiescent, with_up_to_8192_slots_waiting_does_not_wait)
+Test(quiescent, with_up_to_2048_slots_waiting_does_not_wait)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);
 
-    let_wait(&shared, 8000);
+    let_wait(&shared, 2000);
     cr_expect(eq(u64, grace_periods(&shared), 0));
-    insert_and_free(shared.worker, 192);
+    insert_and_free(shared.worker, 48);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 0));
     close_shared(&shared);
 }
 
-Test(quiescent, with_more_than_8192_slots_waiting_waits_for_one_grace_period)
+Test(quiescent, with_more_than_2048_slots_waiting_waits_for_one_grace_period)
 {
     struct shared shared = open_shared(MEMB_CALLER, &options);
 
-    let_wait(&shared, 8000);
+    let_wait(&shared, 2000);
     insert_and_free(shared.worker, 300);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 1));
-    cr_expect(eq(u64, backlog(&shared), 0));
+    cr_expect(lt(u64, backlog(&shared), 128)); /* of a batch that is not worth closing */
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 1));
-    let_wait(&shared, 8000);
+    let_wait(&shared, 2000);
     cr_expect(eq(u64, grace_periods(&shared), 1));
     close_shared(&shared);
 }
