@@ -8205,8 +8205,9 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 /* Slots in a batch, at most: the shared operations of a batch are spread over them. */
 #define haft__BATCH_SLOTS 128
 
-/* Batches in each of a worker's rings: more than its backlog at rest. */
-#define haft__RING_BATCHES 128
+/* Batches in each of a worker's rings: more than may wait of full ones.  In the ring of a worker
+ * that only frees, as many stay behind. */
+#define haft__RING_BATCHES 32
 
 /* Empty descriptors that a worker keeps, in its own cache. */
 #define haft__SPARE_BATCHES 16
@@ -8230,20 +8231,22 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 /* Partial batches that may wait: while this many do, only full ones are handed on. */
 #define haft__PARTIAL_BATCHES (haft__RING_BATCHES / 2)
 
-/* Retired slots that may wait, at most, before a quiescent point waits for them. */
-#define haft__BACKLOG_SLOTS (64 * haft__BATCH_SLOTS)
+/* Retired slots that may wait, at most, before a quiescent point waits for them.  A grace period of
+ * liburcu's memb takes a microsecond, 3 % of the time of as many lives; half as many slots would
+ * cost twice that, and twice as many would save half. */
+#define haft__BACKLOG_SLOTS (16 * haft__BATCH_SLOTS)
 
 /* Parts of the backlog: in between, if another thread drives the clock; and the retired slots for
  * which a thread looks at the announcements of all others (workers clock). */
 #define haft__BACKLOG_MOST(slots) ((slots) + (slots) / 2)
-#define haft__BACKLOG_WORTH(slots) ((slots) / 8)
+#define haft__BACKLOG_WORTH(slots) ((slots) / 2)
 
 /* Memory of a table that may wait for a grace period, if no option says: half of it is what 16
  * workers let wait of slots of 256 bytes.  Of larger slots fewer wait, and batches hold fewer. */
-#define haft__WAITING_BYTES (64 << 20)
+#define haft__WAITING_BYTES (16 << 20)
 
-/* Tickets for which the thread clock wakes: half of what one worker lets wait. */
-#define haft__TICKETS_PER_WAKE (haft__BACKLOG_SLOTS / haft__BATCH_SLOTS / 2)
+/* Tickets for which the thread clock wakes: what one worker lets wait. */
+#define haft__TICKETS_PER_WAKE (haft__BACKLOG_SLOTS / haft__BATCH_SLOTS)
 
 /* Due slots taken back at one quiescent point, and up to a batch more: a bound on its pause. */
 #define haft__RECLAIMED_SLOTS (4 * haft__BATCH_SLOTS)

@@ -1861,7 +1861,7 @@ typedef struct haft_table_options {
     void *reclaim_arg;
 
     /* The most memory that freed objects may keep while they wait for a grace period or a pin; at
-     * least one slot.  0: 64 MiB, for quiescent points and batches alone.  See below. */
+     * least one slot.  0: 16 MiB, for quiescent points and batches alone.  See below. */
     uint64_t waiting_bytes;
 
     /* haft_worker_quiescent() never waits for a grace period: for threads with a deadline.  Then
@@ -1870,7 +1870,7 @@ typedef struct haft_table_options {
 } haft_table_options;
 
 /*
- * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
+ * waiting_bytes.  A worker's part of it, 1/32 but at most 2,048 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
  * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
@@ -2084,14 +2084,14 @@ haft_status haft_worker_close(haft_worker *worker);
 
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
- * between jobs.  One call every few thousand operations keeps the number of slots in use below the
- * most that were ever live and 16,384 for each worker; below fewer where slots are larger than 256
- * bytes (waiting_bytes).
+ * between jobs.  It bounds the memory that waits.  Beyond the most objects ever live, and those
+ * freed between two calls, a worker that reuses what it frees uses at most 3,456 slots, and one
+ * that only frees 8,192; of slots above 256 bytes 768 KiB (waiting_bytes) and three batches.
  *
  * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
- * 128 while 64 batches of the worker wait, any if none was freed since the last call or the table
+ * 128 while 16 batches of the worker wait, any if none was freed since the last call or the table
  * is short of slots; and does the worker's duties.  It waits for a grace period when more than
- * 12,288 of the worker's freed slots wait for one; also when more than 8,192 do, or some worker has
+ * 3,072 of the worker's freed slots wait for one; also when more than 2,048 do, or some worker has
  * found no slot since the last call or the opening, unless a grace period is under way.
  * (waiting_bytes makes the numbers smaller; the first is one and a half times the second.)  With
  * the frame clock, or never_wait, it never waits.  In an inner job it hands on, announces nothing
@@ -2103,7 +2103,7 @@ haft_status haft_worker_close(haft_worker *worker);
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
  * Cost      O(1); O(workers and their threads) while slots handed over wait for on_reclaim or
- *           pins, or, workers clock, 1,024 or more of the worker's slots wait; a wait once in 8,192
+ *           pins, or, workers clock, 1,024 or more of the worker's slots wait; a wait once in 2,048
  *           frees, or after a search in vain.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
