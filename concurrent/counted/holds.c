@@ -47,7 +47,10 @@ static void *require_again(haft_counted *table, haft_id id)
         if (object != NULL) {
             return object;
         }
-        status = haft_counted_diagnose(table, id); /* it was live, and is no more; or has no room */
+        status = haft_counted_diagnose(table, id);
+        if (status == HAFT_OK) {
+            status = HAFT_IN_USE; /* by as many holders as can be */
+        }
     }
     const haft_bad_access access = {
         .table = table->name,
@@ -139,7 +142,9 @@ static bool copy_words(const haft_counted *table, haft_id id, void *object)
     if (!is_unchanged(before, load_relaxed(RETRY, at))) {
         return false;
     }
-    memcpy(object, words, table->object_size);
+    if (table->object_size != 0) { /* else `object` may be NULL */
+        memcpy(object, words, table->object_size);
+    }
     return true;
 }
 

@@ -224,7 +224,9 @@ haft_status haft_counted_take(haft_counted *table, haft_id id, void *object)
         }
         /* Weakened, the bytes could be those of before a holder's last use. */
     } while (!cas_acquire(HOLD, at, word, destroy_word(table, word)));
-    memcpy(object, counted_object(at), table->object_size);
+    if (table->object_size != 0) { /* else `object` may be NULL */
+        memcpy(object, counted_object(at), table->object_size);
+    }
     destroy_silently(table, counted_index(table, id));
     return HAFT_OK;
 }

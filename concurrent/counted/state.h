@@ -131,20 +131,23 @@ static inline bool counted_is_worn(const haft_counted *table, uint32_t life)
     return (life & table->generation_mask) == 0;
 }
 
-/* The life after `life`. */
+/* The life after `life`; after the last of 32 bits, one that tells that the slot has wrapped. */
 static inline uint32_t counted_next(const haft_counted *table, uint32_t life)
 {
     const uint32_t next = life + 1;
 
-    return counted_is_worn(table, next) && table->wraps ? next + 1 : next;
+    if (!counted_is_worn(table, next) || !table->wraps) {
+        return next;
+    }
+    return (next != 0 ? next : table->generation_mask + 1) | 1;
 }
 
-/* The life before `life`, which is not a slot's first. */
+/* A life before `life`, which is not a slot's first, with the generation of the last one. */
 static inline uint32_t counted_before(const haft_counted *table, uint32_t life)
 {
     const uint32_t before = life - 1;
 
-    assert(life != table->first_life && "there is one before");
+    assert((life != table->first_life || table->wraps) && "there is one before");
     return counted_is_worn(table, before) ? before - 1 : before;
 }
 

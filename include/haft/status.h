@@ -40,7 +40,7 @@ typedef enum haft_status {
     HAFT_NO_THREAD, /* the system gave no thread */
 
     /* Calls at the wrong moment: nothing was done. */
-    HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
+    HAFT_IN_USE,      /* something is still open, held, pinned or reserved, or on_destroy runs */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or an inner job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin */

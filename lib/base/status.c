@@ -27,8 +27,8 @@ static const struct status_words known_statuses[HAFT_STATUS_COUNT] = {
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
     [HAFT_IN_USE] =
         {"HAFT_IN_USE",
-         "still in use: a table, worker or side is open, an object is pinned or reserved, or "
-         "a callback runs"},
+         "still in use: a table, worker or side is open, an object is held, pinned or reserved, "
+         "or a callback runs"},
     [HAFT_IN_SECTION] =
         {"HAFT_IN_SECTION",
          "the call may wait, and a read section or outer job of its thread may hold pointers"},
@@ -52,8 +52,10 @@ static const struct status_words known_statuses[HAFT_STATUS_COUNT] = {
                              "compiled for a later version, or a reserved member is not 0"},
     [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
                          "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
-                         "together; reserved 0"},
-    [HAFT_BAD_CAPACITY] = {"HAFT_BAD_CAPACITY", "capacity: 1 to 2^index_bits - 4"},
+                         "together; of a counted table at most 32 generation_bits; reserved 0"},
+    [HAFT_BAD_CAPACITY] = {"HAFT_BAD_CAPACITY",
+                           "capacity: 1 to 2^index_bits - 4, of a counted table at "
+                           "most 2^30 - 4"},
     [HAFT_BAD_OBJECT_SIZE] = {"HAFT_BAD_OBJECT_SIZE",
                               "object_size: at most 2^30 bytes, not 0 in a packed table"},
     [HAFT_BAD_OBJECT_ALIGNMENT] =
@@ -65,8 +67,9 @@ static const struct status_words known_statuses[HAFT_STATUS_COUNT] = {
         {"HAFT_BAD_FIRST_GENERATION",
          "first_generation: does not fit the layout's generation_bits, or is to be random as well"},
     [HAFT_BAD_REUSE] = {"HAFT_BAD_REUSE", "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"},
-    [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
-                                                "the capacity at most 2^index_bits - 4"},
+    [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE",
+                           "min_free: with the capacity at most what that may be; of a "
+                           "local table only with HAFT_REUSE_FIFO"},
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
     [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",
                                 "waiting_bytes: at least one slot, object and overhead, or 0"},

@@ -175,6 +175,54 @@ Test(counted_end, on_destroy_may_call_all_and_finds_its_slot_taken)
     cr_expect(eq(int, destroyed, 4));
 }
 
+/* An object whose end closes another table, objects of which free the next of this one. */
+static void close_other(void *object, haft_id id, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)arg;
+    must(++depth == 1);
+    destroyed++;
+    if (other != NULL) {
+        expect_status(haft_counted_close(other), HAFT_OK);
+        other = NULL;
+    }
+    depth--;
+}
+
+static void free_in_table(void *object, haft_id id, void *arg)
+{
+    haft_id next;
+
+    (void)id;
+    (void)arg;
+    memcpy(&next, object, sizeof next);
+    expect_status(haft_counted_free(table, next), HAFT_OK);
+    expect_status(haft_counted_close(table), HAFT_IN_USE);
+    expect_status(haft_counted_close(other), HAFT_IN_USE);
+}
+
+Test(counted_end, on_destroy_may_close_another_table_that_frees_objects_of_its_own)
+{
+    haft_counted_options options = {.capacity = 4, .object_size = sizeof(haft_id)};
+    haft_id ids[3];
+
+    options.on_destroy = close_other;
+    assert_status(haft_counted_open(&options, &table), HAFT_OK);
+    options.on_destroy = free_in_table;
+    assert_status(haft_counted_open(&options, &other), HAFT_OK);
+    for (int i = 0; i < 3; i++) {
+        ids[i] = insert_into(table, HAFT_NIL);
+    }
+    insert_into(other, ids[1]);
+    insert_into(other, ids[2]);
+    expect_status(haft_counted_free(table, ids[0]), HAFT_OK);
+    cr_expect(eq(int, destroyed, 3));
+    cr_expect(zero(ptr, other));
+    expect_status(haft_counted_close(table), HAFT_OK);
+    expect_no_leaks();
+}
+
 /* --- fork --- */
 
 static pid_t child; /* of the on_destroy that forks; 0: in the child */
@@ -379,6 +427,38 @@ Test(counted_end, abandon_releases_memory_and_calls_nothing)
     haft_counted_abandon(table);
     cr_expect(zero(int, destroyed));
     expect_no_leaks();
+}
+
+static void leave_the_table_to_the_parent(void)
+{
+    must(haft_counted_close(table) == HAFT_IN_USE);
+    haft_counted_abandon(table);
+    must(destroyed == 0);
+    must(haft_counted_open(&counting, &table) == HAFT_OK);
+    insert_into(table, HAFT_NIL);
+    must(haft_counted_close(table) == HAFT_OK && destroyed == 1);
+    _exit(0);
+}
+
+Test(counted_end, the_child_of_a_fork_abandons_what_others_hold_and_opens_a_table_of_its_own)
+{
+    int status;
+
+    assert_status(haft_counted_open(&counting, &table), HAFT_OK);
+    const haft_id id = insert_into(table, HAFT_NIL);
+
+    must(haft_counted_acquire(table, id) != NULL);
+    const pid_t forked = fork();
+
+    must(forked >= 0);
+    if (forked == 0) {
+        leave_the_table_to_the_parent();
+    }
+    must(waitpid(forked, &status, 0) == forked);
+    cr_expect(zero(int, status), "the child");
+    expect_status(haft_counted_release(table, id), HAFT_OK);
+    expect_status(haft_counted_close(table), HAFT_OK);
+    cr_expect(eq(int, destroyed, 1));
 }
 
 /* --- signals --- */

@@ -1,4 +1,5 @@
 /* Counted objects: held, taken, copied, wiped.  Their ids: tests/slots, as those of all tables. */
+#include "concurrent/counted/state.h"
 #include "tests/support.h"
 #include <haft/counted.h>
 #include <string.h>
@@ -167,6 +168,54 @@ Test(counted, a_required_object_is_held)
     expect_status(haft_counted_release(table, id), HAFT_OK);
 }
 
+/* White-box: as after that many acquires. */
+static void set_holders(haft_id id, uint64_t holders)
+{
+    atomic_u64 *at = counted_find(table, id);
+
+    store_relaxed(OWN, at,
+                  counted_word(counted_life(load_relaxed(OWN, at)), COUNTED_LIVE, holders));
+}
+
+Test(counted, an_object_with_the_most_holders_takes_no_more_and_loses_none)
+{
+    const haft_id id = insert_value(9);
+
+    set_holders(id, COUNTED_MOST_HOLDERS - 1);
+    cr_expect(not(zero(ptr, haft_counted_acquire(table, id))));
+    for (int is_freed = 0; is_freed < 2; is_freed++) {
+        cr_expect(zero(ptr, haft_counted_acquire(table, id)));
+        cr_expect(not(haft_counted_again(table, id)));
+        cr_expect(eq(int, haft_counted_free(table, id), is_freed ? HAFT_STALE : HAFT_OK));
+    }
+    expect_status(haft_counted_release(table, id), HAFT_OK);
+    cr_expect(haft_counted_again(table, id));
+    set_holders(id, 0);
+}
+
+static void note_bad_access(const haft_bad_access *access, void *arg)
+{
+    *(haft_status *)arg = access->status;
+}
+
+Test(counted_apart, require_of_a_live_object_with_the_most_holders_says_that_it_is_in_use)
+{
+    haft_status said = HAFT_OK;
+    haft_id id;
+
+    assert_status(haft_counted_open(&(haft_counted_options){.capacity = 1,
+                                                            .on_bad_access = note_bad_access,
+                                                            .bad_access_arg = &said},
+                                    &table),
+                  HAFT_OK);
+    assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
+    set_holders(id, COUNTED_MOST_HOLDERS);
+    cr_expect(zero(ptr, haft_counted_require(table, id)));
+    cr_expect(eq(int, said, HAFT_IN_USE));
+    set_holders(id, 0);
+    close_table();
+}
+
 /* --- out --- */
 
 Test(counted, take_gives_the_bytes_without_on_destroy)
@@ -187,6 +236,23 @@ Test(counted, take_gives_the_bytes_without_on_destroy)
 }
 
 /* --- copies --- */
+
+Test(counted_apart, a_table_of_ids_alone_gives_no_bytes)
+{
+    haft_id id;
+
+    for (int copies = 0; copies < 2; copies++) {
+        assert_status(
+            haft_counted_open(&(haft_counted_options){.capacity = 1, .copies = copies}, &table),
+            HAFT_OK);
+        assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
+        cr_expect(not(zero(ptr, haft_counted_acquire(table, id))));
+        expect_status(haft_counted_release(table, id), HAFT_OK);
+        cr_expect(copies == 0 || haft_counted_copy(table, id, NULL));
+        expect_status(haft_counted_take(table, id, NULL), HAFT_OK); /* of a null pointer no byte */
+        expect_status(haft_counted_close(table), HAFT_OK);
+    }
+}
 
 Test(counted_apart, copy_gives_exactly_the_objects_bytes_and_nothing_on_failure)
 {

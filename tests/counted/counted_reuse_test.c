@@ -1,4 +1,5 @@
 /* Which slot comes next: exact FULL, min_free, generations that end or wrap. */
+#include "concurrent/counted/state.h"
 #include "tests/support.h"
 #include <haft/counted.h>
 #include <stdlib.h>
@@ -222,4 +223,48 @@ Test(counted_reuse, the_last_life_of_a_slot_may_end_held_or_be_given_up_or_taken
     expect_status(haft_counted_insert(table, NULL, &ids[0]), HAFT_FULL);
     cr_expect(eq(u64, haft_counted_stats_get(table).exhausted, 3));
     close_table();
+}
+
+/* White-box: the free slot has had that many lives. */
+static void grow_old(uint32_t life)
+{
+    store_relaxed(OWN, counted_at(table, HAFT_FIRST_INDEX),
+                  counted_word(life, COUNTED_FREE, COUNTED_NONE));
+}
+
+static void note_id(void *object, haft_id id, void *arg)
+{
+    (void)object;
+    *(haft_id *)arg = id;
+}
+
+Test(counted_reuse, a_slot_that_has_had_four_billion_lives_goes_on_as_one_that_has_wrapped)
+{
+    const uint8_t widths[] = {1, 5, 12, 31, 32};
+
+    for (int i = 0; i < 5; i++) {
+        const haft_layout layout = {10, widths[i], 0, 0};
+        const uint64_t last = haft_field_max(widths[i]);
+        haft_id ended = HAFT_NIL;
+        haft_id id;
+
+        open_with(&(haft_counted_options){.capacity = 1,
+                                          .layout = layout,
+                                          .wrap = true,
+                                          .on_destroy = note_id,
+                                          .destroy_arg = &ended});
+        assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
+        assert_status(haft_counted_free(table, id), HAFT_OK);
+        grow_old(UINT32_MAX);
+        for (uint64_t life = last; life < last + 4; life++) {
+            assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
+            cr_expect(eq(u64, haft_id_generation(layout, id), (life - 1) % last + 1));
+            assert_status(haft_counted_free(table, id), HAFT_OK);
+            cr_expect(haft_id_equal(id, ended));
+            expect_status(
+                haft_counted_diagnose(table, haft_id_pack(layout, HAFT_FIRST_INDEX, last, 0)),
+                HAFT_STALE);
+        }
+        close_table();
+    }
 }
