@@ -2738,8 +2738,8 @@ static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] =
     [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
     [HAFT_IN_USE] =
         {"HAFT_IN_USE",
-         "still in use: a table, worker or side is open, an object is pinned or reserved, or "
-         "a callback runs"},
+         "still in use: a table, worker or side is open, an object is held, pinned or reserved, "
+         "or a callback runs"},
     [HAFT_IN_SECTION] =
         {"HAFT_IN_SECTION",
          "the call may wait, and a read section or outer job of its thread may hold pointers"},
@@ -2763,8 +2763,10 @@ static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] =
                              "compiled for a later version, or a reserved member is not 0"},
     [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
                          "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
-                         "together; reserved 0"},
-    [HAFT_BAD_CAPACITY] = {"HAFT_BAD_CAPACITY", "capacity: 1 to 2^index_bits - 4"},
+                         "together; of a counted table at most 32 generation_bits; reserved 0"},
+    [HAFT_BAD_CAPACITY] = {"HAFT_BAD_CAPACITY",
+                           "capacity: 1 to 2^index_bits - 4, of a counted table at "
+                           "most 2^30 - 4"},
     [HAFT_BAD_OBJECT_SIZE] = {"HAFT_BAD_OBJECT_SIZE",
                               "object_size: at most 2^30 bytes, not 0 in a packed table"},
     [HAFT_BAD_OBJECT_ALIGNMENT] =
@@ -2776,8 +2778,9 @@ static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] =
         {"HAFT_BAD_FIRST_GENERATION",
          "first_generation: does not fit the layout's generation_bits, or is to be random as well"},
     [HAFT_BAD_REUSE] = {"HAFT_BAD_REUSE", "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"},
-    [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE", "min_free: only with HAFT_REUSE_FIFO, and with "
-                                                "the capacity at most 2^index_bits - 4"},
+    [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE",
+                           "min_free: with the capacity at most what that may be; of a "
+                           "local table only with HAFT_REUSE_FIFO"},
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
     [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",
                                 "waiting_bytes: at least one slot, object and overhead, or 0"},
@@ -6201,20 +6204,23 @@ static inline bool haft__counted_is_worn(const haft_counted *table, uint32_t lif
     return (life & table->generation_mask) == 0;
 }
 
-/* The life after `life`. */
+/* The life after `life`; after the last of 32 bits, one that tells that the slot has wrapped. */
 static inline uint32_t haft__counted_next(const haft_counted *table, uint32_t life)
 {
     const uint32_t next = life + 1;
 
-    return haft__counted_is_worn(table, next) && table->wraps ? next + 1 : next;
+    if (!haft__counted_is_worn(table, next) || !table->wraps) {
+        return next;
+    }
+    return (next != 0 ? next : table->generation_mask + 1) | 1;
 }
 
-/* The life before `life`, which is not a slot's first. */
+/* A life before `life`, which is not a slot's first, with the generation of the last one. */
 static inline uint32_t haft__counted_before(const haft_counted *table, uint32_t life)
 {
     const uint32_t before = life - 1;
 
-    assert(life != table->first_life && "there is one before");
+    assert((life != table->first_life || table->wraps) && "there is one before");
     return haft__counted_is_worn(table, before) ? before - 1 : before;
 }
 
@@ -7191,7 +7197,10 @@ static void *haft__require_again(haft_counted *table, haft_id id)
         if (haft__object != NULL) {
             return haft__object;
         }
-        status = haft_counted_diagnose(table, id); /* it was live, and is no more; or has no room */
+        status = haft_counted_diagnose(table, id);
+        if (status == HAFT_OK) {
+            status = HAFT_IN_USE; /* by as many holders as can be */
+        }
     }
     const haft_bad_access access = {
         .table = table->name,
@@ -7283,7 +7292,9 @@ static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__
     if (!haft__is_unchanged(before, haft__load_relaxed(RETRY, at))) {
         return false;
     }
-    memcpy(haft__object, words, table->object_size);
+    if (table->object_size != 0) { /* else `object` may be NULL */
+        memcpy(haft__object, words, table->object_size);
+    }
     return true;
 }
 
@@ -7654,7 +7665,9 @@ haft_status haft_counted_take(haft_counted *table, haft_id id, void *haft__objec
         }
         /* Weakened, the bytes could be those of before a holder's last use. */
     } while (!haft__cas_acquire(HOLD, at, word, haft__destroy_word(table, word)));
-    memcpy(haft__object, haft__counted_object(at), table->object_size);
+    if (table->object_size != 0) { /* else `object` may be NULL */
+        memcpy(haft__object, haft__counted_object(at), table->object_size);
+    }
     haft__destroy_silently(table, haft__counted_index(table, id));
     return HAFT_OK;
 }

@@ -64,15 +64,15 @@
  *     haft/domain.h        1430  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1766  the handle table that all threads share, and its workers
  *     haft/counted.h       2258  the handle table for any thread: objects are held by counts
- *     haft/local.h         2603  the handle table of one thread: slots with holes, stable addresses
+ *     haft/local.h         2604  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2943  visiting the live objects of a shared table
- *     haft/pin.h           3059  holding on to an object beyond a read section
- *     haft/share.h         3111  hand a local table over to all threads, and back
- *     haft/memory.h        3194  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2944  visiting the live objects of a shared table
+ *     haft/pin.h           3060  holding on to an object beyond a read section
+ *     haft/share.h         3112  hand a local table over to all threads, and back
+ *     haft/memory.h        3195  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1045  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4248  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4249  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          961  a grace period that the program brings: a foreign clock
  *
@@ -388,7 +388,7 @@ typedef enum haft_status {
     HAFT_NO_THREAD, /* the system gave no thread */
 
     /* Calls at the wrong moment: nothing was done. */
-    HAFT_IN_USE,      /* something is still open, pinned or reserved, or on_destroy runs */
+    HAFT_IN_USE,      /* something is still open, held, pinned or reserved, or on_destroy runs */
     HAFT_IN_SECTION,  /* a call that may wait, made inside a read section or an inner job */
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin */
@@ -2279,7 +2279,8 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
  * fibers.
  *
  * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.
- * The child of a fork goes on; calls of other threads that the fork cut off keep their slot.
+ * The child of a fork goes on.  What other threads held stays held there, and calls of theirs that
+ * the fork cut off keep their slots: then the child cannot close the table, but abandon it.
  *
  * Unless a function says otherwise:
  *
@@ -2295,7 +2296,7 @@ typedef struct haft_counted haft_counted;
 /*
  * Runs once for each object that was live and is freed, without a lock held and with cancellation
  * off.  `id` is stale already; the object's bytes stay until this returns.  It may call any
- * function of this header on the table, except that closing answers HAFT_IN_USE.
+ * function of this header on the table but haft_counted_abandon(); closing answers HAFT_IN_USE.
  */
 typedef void haft_counted_destroy(void *object, haft_id id, void *arg);
 
@@ -2391,13 +2392,13 @@ haft_status haft_counted_close(haft_counted *table);
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: in an on_destroy of the table.
  * Threads   as haft_counted_close().
  * Progress  blocking.
- * Cost      O(slots ever used) for each look, at most one in 10 ms.
+ * Cost      O(slots ever used) for each look: when a slot is given back, else one in 10 ms at most.
  */
 haft_status haft_counted_close_wait(haft_counted *table);
 
 /*
- * haft_counted_abandon - release the table's memory, whatever is in it, and call nothing: in the
- * child of a fork whose parent goes on with the objects.
+ * haft_counted_abandon - release the table's memory, whatever is in it, call nothing and wipe
+ * nothing: in the child of a fork whose parent goes on with the objects.
  *
  * Threads   one, with no other call on the table.
  * Progress  blocking (munmap, free; the lock of haft_counted_open()).
@@ -2420,7 +2421,7 @@ size_t haft_counted_object_size(const haft_counted *table);
  * Returns   HAFT_OK and the id in `*id`.  Otherwise it is untouched:
  *             HAFT_FULL        at one moment of the call, all slots of the capacity were taken: by
  *                              objects live, or freed and still held or being destroyed, by
- *                              reservations, by calls under way
+ *                              reservations, by calls under way; or they were worn out
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_CLOSED      the table is being closed
  * Ordering  release: a thread that acquires or copies the object sees all that came before.
@@ -2459,7 +2460,7 @@ void *haft_counted_acquire(haft_counted *table, haft_id id);
 
 /*
  * haft_counted_require - the same for an id that must be live: else the table's on_bad_access, with
- * what haft_counted_diagnose() says.
+ * what haft_counted_diagnose() says; HAFT_IN_USE: it has 2^30 - 1 holders.
  *
  * Returns   as haft_counted_acquire().  NULL after on_bad_access has returned; without one the
  *           program is aborted.
@@ -2590,8 +2591,8 @@ haft_counted_stats haft_counted_stats_get(const haft_counted *table);
 /*
  * haft_counted_explain - what a status that the table gave means now, in one line:
  *
- *   sessions: full: capacity 1,000; 990 live, 10 freed and still held
- *   sessions: in use: 2 objects freed and still held, 1 slot reserved
+ *   sessions: full: capacity 1,000; 990 live, 10 objects freed and still held or being destroyed
+ *   sessions: in use: 1 slot reserved, 2 objects freed and still held or being destroyed
  *
  * Returns   as snprintf.
  * Progress  wait-free.
