@@ -7,6 +7,8 @@ load("//tools:copts.bzl", "HAFT_COPTS")
 LINKOPTS = [
     "-lurcu-memb",
     "-lurcu-qsbr",
+    "-lurcu-mb",
+    "-lurcu-bp",
     "-lpthread",
 ]
 

@@ -2,13 +2,14 @@
  * stress/exchange.c - slots that wander: reserved by one thread, freed by another, taken from
  * rings and from the depot.
  *
- * Invariant  no slot has two owners (RING, DEPOT, POOL; ABA in any of them); at the end nothing
- *            is lost.
+ * Invariant  no slot has two owners (RING, DEPOT, POOL; ABA in any of them); each life of a slot
+ *            has the generation after the one before; at the end nothing is lost.
  * Pressure   each thread stamps the slots it gets and clears the stamp as it frees them; ids go
  *            to other threads through mailboxes that order nothing; flushes make batches small
  *            and rings full; capacities from a few slots in a batch to full batches.
  * Usage      exchange [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers] [mode]
  *            mixed, mixed_large      every thread inserts and frees
+ *            wrap                    the same with three generations, over and over
  *            handoff, handoff_large  half of them only insert, the others only free
  *            A round is one operation of a thread that inserts; the others go on meanwhile.
  */
@@ -19,7 +20,8 @@
 #define SMALL_CAPACITY 256  /* batches of up to 9 */
 #define LARGE_CAPACITY 8192 /* batches of up to 128 */
 
-static const char *const modes[] = {"mixed", "handoff", "mixed_large", "handoff_large", NULL};
+static const char *const modes[] = {"mixed", "handoff", "mixed_large", "handoff_large", "wrap", NULL};
+static const haft_layout wrapping = HAFT_LAYOUT_OF(32, 2, 0);
 
 struct stage {
     struct run run;
@@ -33,6 +35,7 @@ struct stage {
     shared_u64 *mail;    /* `room` cells for each thread: an id, or 0 */
     shared_u64 *stamps;  /* by index: the thread that has the slot, from 1 */
     shared_u64 *freers;  /* by index: the thread that freed it last */
+    shared_u64 *issued;  /* by index: the generation of its last life */
     shared_u64 cycles;   /* slots that were freed and reserved again */
     shared_u64 wandered; /* of them, those freed by another thread */
 };
@@ -49,6 +52,17 @@ struct player {
     uint64_t count;
 };
 
+static void check_generation(struct stage *stage, haft_id id)
+{
+    const uint64_t generation = haft_id_generation(stage->layout, id);
+    const uint64_t before = swap(&stage->issued[haft_id_index(stage->layout, id)], generation);
+
+    if (generation != before % haft_field_max(stage->layout.generation_bits) + 1) {
+        violation(&stage->run, "id %llx: generation %llu after %llu", (unsigned long long)id.bits,
+                  (unsigned long long)generation, (unsigned long long)before);
+    }
+}
+
 static void insert_one(struct player *player)
 {
     struct stage *stage = player->stage;
@@ -61,6 +75,7 @@ static void insert_one(struct player *player)
     }
     const uint64_t freer = peek(&stage->freers[index]);
 
+    check_generation(stage, id);
     add(&stage->cycles, freer != 0);
     add(&stage->wandered, freer != 0 && freer != player->number + 1);
     object_write(object, id);
@@ -218,8 +233,11 @@ static void empty_mailboxes(struct stage *stage)
 static void open_stage(struct stage *stage)
 {
     const bool large = run_is(&stage->run, "mixed_large") || run_is(&stage->run, "handoff_large");
+    const bool wraps = run_is(&stage->run, "wrap");
     const haft_table_options options = {.capacity = large ? LARGE_CAPACITY : SMALL_CAPACITY,
-                                        .object_size = sizeof(struct object)};
+                                        .object_size = sizeof(struct object),
+                                        .layout = wraps ? wrapping : HAFT_LAYOUT_32_32,
+                                        .wrap = wraps};
 
     stage->handoff = run_is(&stage->run, "handoff") || run_is(&stage->run, "handoff_large");
     poke(&stage->inserters_left,
@@ -235,6 +253,7 @@ static void open_stage(struct stage *stage)
     stage->mail = calloc((size_t)stage->room * stage->run.threads, sizeof *stage->mail);
     stage->stamps = calloc((size_t)slots, sizeof *stage->stamps);
     stage->freers = calloc((size_t)slots, sizeof *stage->freers);
+    stage->issued = calloc((size_t)slots, sizeof *stage->issued);
 }
 
 int main(int argc, char **argv)
@@ -251,6 +270,7 @@ int main(int argc, char **argv)
     const uint64_t moved = haft_table_stats_get(stage.table).batches_moved;
 
     close_with_domain(&stage.run, stage.table);
+    free(stage.issued);
     free(stage.freers);
     free(stage.stamps);
     free(stage.mail);

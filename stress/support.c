@@ -32,7 +32,8 @@ static _Noreturn void usage(const char *program, const char *argument)
     fprintf(
         stderr,
         "%s: not understood: %s\n"
-        "usage: %s [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers|frame] [mode]\n",
+        "usage: %s [rounds] [threads] [seed] [memb|qsbr|mb|bp|ck] [thread|caller|workers|frame] "
+        "[mode]\n",
         program, argument, program);
     exit(VERDICT_USAGE);
 }
@@ -58,7 +59,7 @@ static bool take_number(struct run *run, const char *argument, int place)
 
 #define CLOCK_NAME(UPPER, lower) [HAFT_CLOCK_##UPPER] = #lower,
 
-bool run_take_clock(struct run *run, const char *name)
+static bool take_clock(struct run *run, const char *name)
 {
     static const char *const names[HAFT_CLOCK_COUNT] = {HAFT_CLOCKS(CLOCK_NAME)};
 
@@ -77,7 +78,10 @@ static bool take_flavour(struct run *run, const char *argument)
     const struct {
         const char *name;
         const haft_foreign_clock *foreign_clock;
-    } flavours[] = {{"memb", haft_urcu_memb()}, {"qsbr", haft_urcu_qsbr()}, {"ck", &ck_clock}};
+    } flavours[] = {
+        {"memb", haft_urcu_memb()}, {"qsbr", haft_urcu_qsbr()}, {"mb", haft_urcu_mb()},
+        {"bp", haft_urcu_bp()},     {"ck", &ck_clock},
+    };
 
     for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++) {
         if (strcmp(argument, flavours[i].name) == 0) {
@@ -91,7 +95,7 @@ static bool take_flavour(struct run *run, const char *argument)
 
 static bool take_word(struct run *run, const char *argument, const char *const *modes)
 {
-    if (take_flavour(run, argument) || run_take_clock(run, argument)) {
+    if (take_flavour(run, argument) || take_clock(run, argument)) {
         return true;
     }
     for (; modes != NULL && *modes != NULL; modes++) {
@@ -171,15 +175,6 @@ bool run_is(const struct run *run, const char *mode)
     return strcmp(run->mode, mode) == 0;
 }
 
-int end_output(const char *program, int verdict)
-{
-    if (fflush(stdout) == 0 && ferror(stdout) == 0) {
-        return verdict;
-    }
-    fprintf(stderr, "%s: the output could not be written\n", program);
-    return verdict == VERDICT_HELD ? VERDICT_NO_OUTPUT : verdict;
-}
-
 void finish(const struct run *run, uint64_t met, const char *counts, ...)
 {
     const bool is_met = met != 0 && met >= run->enough;
@@ -190,7 +185,7 @@ void finish(const struct run *run, uint64_t met, const char *counts, ...)
     vprintf(counts, values);
     printf(is_met ? "\n" : met == 0 ? "; NEVER MET\n" : "; MET TOO SELDOM\n");
     va_end(values);
-    exit(end_output(run->program, is_met ? VERDICT_HELD : VERDICT_NOT_MET));
+    exit(is_met ? VERDICT_HELD : VERDICT_NOT_MET);
 }
 
 void violation(const struct run *run, const char *text, ...)

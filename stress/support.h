@@ -17,8 +17,6 @@ enum verdict {
     VERDICT_NOT_MET = 1, /* the race was never met: the run proves nothing */
     VERDICT_USAGE = 2,
     VERDICT_VIOLATION = 3,
-    VERDICT_NO_OUTPUT = 4,     /* all held, but the output could not be written */
-    VERDICT_INTERRUPTED = 130, /* as shells have it of SIGINT */
 };
 
 /* A program's arguments. */
@@ -39,16 +37,13 @@ struct run {
 #define MOST_THREADS 64
 
 /*
- * From `[rounds] [threads] [seed]` and, anywhere between, memb, qsbr or ck, thread, caller, workers
- * or frame (for programs that tick), and one of `modes` (NULL at its end; or NULL).  Without a seed
- * the time gives one.  Prints it.
+ * From `[rounds] [threads] [seed]` and, anywhere between, memb, qsbr, mb, bp or ck, thread, caller,
+ * workers or frame (for programs that tick), and one of `modes` (NULL at its end; or NULL).  Without
+ * a seed the time gives one.  Prints it.
  */
 struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
                     const char *const *modes);
 bool run_is(const struct run *run, const char *mode);
-
-/* The clock of that name; false: there is none. */
-bool run_take_clock(struct run *run, const char *name);
 
 /*
  * A run whose arguments do not say how many rounds ends when it has met its race `enough` times;
@@ -62,9 +57,6 @@ static inline bool run_goes_on(const struct run *run, uint64_t round, uint64_t m
 {
     return round < run->rounds && (run->enough == 0 || met < run->enough);
 }
-
-/* Flushes stdout.  Returns `verdict`, or VERDICT_NO_OUTPUT if all held and that failed. */
-int end_output(const char *program, int verdict);
 
 /* The last line: "program: <counts>".  Exits with VERDICT_NOT_MET if `met` is 0, or not enough. */
 _Noreturn void finish(const struct run *run, uint64_t met, const char *counts, ...)

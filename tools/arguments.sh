@@ -19,7 +19,7 @@ options_of()
         coverage) echo --again --json '-*' ;;
         fresh) echo --keep ;;
         verify)
-            echo --only=TEXT --quick --minutes=1..10000 --seconds=1..1000000 \
+            echo --only=TEXT --quick --longer=1..1000000 --seconds=1..1000000 \
                 --plays=1..1000000 --operations=1..1000000000000 --changes=1..1000000 --list \
                 --no-write --json
             ;;
@@ -31,14 +31,6 @@ options_of()
             echo --operations=0..1000000000000 --inputs=0..1000000000000 "--target=$(fuzz_targets)" \
                 --seed=0..9223372036854775807 --tell --keep=TEXT
             ;;
-        torture)
-            echo --minutes=0..43200 --seconds=0..2592000 --threads=2..64 \
-                --seed=0..9223372036854775807 '--clock=caller|thread|workers|frame' \
-                '--flavour=memb|qsbr|mb|bp|ck' "--profile=all|$(torture_profiles)" '--break=grace' \
-                --list --json -m=0..43200 -s=0..2592000 -t=2..64 '-c=caller|thread|workers|frame' \
-                '-f=memb|qsbr|mb|bp|ck' "-p=all|$(torture_profiles)"
-            ;;
-        torture-every-clock) echo --every-clock --minutes=1..10000 --json ;;
         combinations)
             echo '--mode=turns|threads|schedules' --seconds=1..2592000 --plays=0..1000000000000 \
                 --seed=0..4611686018427387904 --times=1..1000000 --patience=1..2592000 \
@@ -84,11 +76,6 @@ separated()
 fuzz_targets()
 {
     basename -a "$root"/fuzz/corpus/* | separated
-}
-
-torture_profiles()
-{
-    sed -nE 's/^    \{"([a-z]+)",.*/\1/p' "$root/stress/torture/profile.c" | separated
 }
 
 explorer_cases()
@@ -164,10 +151,9 @@ is_passed_on()
 refuse_option()
 {
     local form=every-mode other=$1
-    [[ $1 != torture* ]] || form=every-clock
     case $1 in
-        combinations | torture) other=$1-$form ;;
-        combinations-* | torture-*) other=${1%-"$form"} ;;
+        combinations) other=$1-$form ;;
+        combinations-*) other=${1%-"$form"} ;;
     esac
     if [[ $other == "$1" || " $(options_of "$other") " != *" ${2%%=*}"[\ =]* ]]; then
         usage_error "no option '$2'"
@@ -333,11 +319,6 @@ check_arguments()
             ;;
         combinations)
             [[ " $* " != *" --every-mode "* ]] || table=combinations-every-mode
-            check_options "$table" "$@"
-            refuse_words
-            ;;
-        torture)
-            [[ " $* " != *" --every-clock "* ]] || table=torture-every-clock
             check_options "$table" "$@"
             refuse_words
             ;;

@@ -84,7 +84,7 @@ class Names:
             or name[-1] == "_" and any(word.startswith(name) for word in self.words) \
             or name[0] == "_" and any(word.endswith(name) for word in self.words) \
             or "_" in name and any(name in self.words_of(folder)
-                                   for folder in ("examples", "stress", "stress/explorer", "stress/torture"))
+                                   for folder in ("examples", "stress", "stress/explorer"))
 
     def has_path(self, path):
         path = re.sub(r"^\./", "", path).rstrip("/")

@@ -2,7 +2,7 @@
 """A line of progress is never wider than its terminal, also after the terminal was resized, and is
 removed at the end.
 
-Usage: progress_test.py REPLAY TRACE TORTURE EXPLORER
+Usage: progress_test.py REPLAY TRACE EXPLORER
 """
 
 import os
@@ -15,7 +15,7 @@ sys.path.append(FOLDER)
 import progress  # noqa: E402
 import pseudo_terminal  # noqa: E402
 
-REPLAY, TRACE, TORTURE, EXPLORER = sys.argv[1:]
+REPLAY, TRACE, EXPLORER = sys.argv[1:]
 PYTHON = """
 import sys, time
 sys.path.append(sys.argv[1])
@@ -29,11 +29,10 @@ finally:
 """
 PROGRAMS = {
     "replay": [REPLAY, "--workers", "2", "--repeat", "100000", TRACE],
-    "torture": [TORTURE, "--seconds", "600"],
     "explorer": [EXPLORER, "--case", "depot", "--mode", "random", "--schedules", "1000000"],
     "progress.py": [sys.executable, "-c", PYTHON, FOLDER],
 }
-ENDS = ("torture", "progress.py")  # and say so, when they are interrupted
+ENDS = ("progress.py",)  # and say so, when they are interrupted
 ENOUGH = 2  # lines at each width
 failures = 0
 

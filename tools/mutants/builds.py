@@ -193,9 +193,7 @@ def program_of(check):
         program = f"stress/{words[0]}.c"
         return "stress", sorted({*STRESS_SUPPORT, *_helpers(program, "stress")}) + [program]
     if kind == "release":
-        played = _files("stress/torture/*.c") + [TERMINAL]
-        program = [f"stress/{words[0]}.c"] if words[0] != "torture" else played
-        return "release", ["stress/support.c", *_files("examples/ck/*.c"), *program]
+        return "release", ["stress/support.c", *_files("examples/ck/*.c"), f"stress/{words[0]}.c"]
     if kind == "linearize":
         return "linearize", [*STRESS_SUPPORT, "stress/linear/history.c", "stress/linearize.c"]
     if kind == "stale":

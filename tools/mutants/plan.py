@@ -9,7 +9,6 @@ can notice.  A check is written as
     stress PROGRAM ROUNDS THREADS ...  stress/PROGRAM.c under ThreadSanitizer, up to three seeds, over
                                        operations that give way by chance
     release PROGRAM ROUNDS THREADS ...  without asserts and sanitizers, up to three seeds
-    release torture PROFILE CLOCK SECONDS
     explorer CASE [c11|tsan] [exhaustive|deep] [SCHEDULES]
     linearize ROUNDS THREADS ...       stress/linearize.c, over operations that give way by chance
     stale MEMORY WAY                   tests/*/MEMORY_stale.c, of which AddressSanitizer must report WAY

@@ -31,9 +31,7 @@ def short(check):
     if kind == "explorer":
         memory = [word for word in words if word in ("c11", "tsan")]
         return "_".join(words[:1] + memory)
-    if kind == "release":
-        return "_".join(words[:1] + words[1:3] if words[0] == "torture" else words[:1] + words[3:])
-    if kind == "stress":
+    if kind in ("stress", "release"):
         return "_".join(words[:1] + words[3:])
     if kind == "stale":
         return "_".join(words)

@@ -64,8 +64,6 @@ def arguments_of(check, seed):
         return ["--fail-fast", "--jobs", "1"]
     if kind == "combinations":
         return ["--mode", "turns", "--seed", "1", "--shrink", "0", "--plays", words[0]]
-    if kind == "release" and words[0] == "torture":
-        return ["--profile", words[1], "--clock", words[2], "--seconds", words[3], "--seed", str(seed)]
     if kind in ("stress", "release"):
         return [*words[1:3], str(seed), *words[3:]]
     if kind == "stale":
