@@ -20,7 +20,8 @@
 #define SMALL_CAPACITY 256  /* batches of up to 9 */
 #define LARGE_CAPACITY 8192 /* batches of up to 128 */
 
-static const char *const modes[] = {"mixed", "handoff", "mixed_large", "handoff_large", "wrap", NULL};
+static const char *const modes[] = {"mixed",         "handoff", "mixed_large",
+                                    "handoff_large", "wrap",    NULL};
 static const haft_layout wrapping = HAFT_LAYOUT_OF(32, 2, 0);
 
 struct stage {

@@ -23,6 +23,7 @@
  */
 #include "stress/support.h"
 #include <pthread.h>
+#include <sched.h>
 
 #define SLOTS 256 /* more than any table here has */
 #define HOLDS 3   /* looks at an object within one section */
@@ -42,10 +43,10 @@ struct stage {
     bool unannounced;
     bool has_frames;
     bool ticks_inside;
-    pthread_rwlock_t frame; /* sections have it together; a tick has it alone */
-    pthread_mutex_t gate;   /* of it: a tick waits for no section that begins later */
-    uint64_t ages_allowed;  /* UINT64_MAX: they are not counted, which would order things */
-    shared_u64 board[SLOTS];            /* ids by index, for readers to find */
+    pthread_rwlock_t frame;  /* sections have it together; a tick has it alone */
+    pthread_mutex_t gate;    /* of it: a tick waits for no section that begins later */
+    uint64_t ages_allowed;   /* UINT64_MAX: they are not counted, which would order things */
+    shared_u64 board[SLOTS]; /* ids by index, for readers to find */
     shared_u64 announced[MOST_THREADS]; /* ids that readers hold */
     shared_u64 met[SLOTS];              /* 1: the slot's object was freed while it was held */
     shared_u64 writers_left;
@@ -211,6 +212,7 @@ static haft_id reserve_ticking(struct stage *stage, haft_worker *worker, void **
     while ((status = haft_reserve(worker, &id, object)) == HAFT_BUSY) {
         haft_worker_quiescent(worker);
         tick(stage);
+        sched_yield(); /* or a writer alone would have all the frames */
     }
     must(&stage->run, status, "reserving");
     return id;
@@ -304,7 +306,7 @@ int main(int argc, char **argv)
     static struct stage stage;
 
     stage.run = run_from(argc, argv, 50000, 4, modes);
-    run_until(&stage.run, 3000);
+    run_until(&stage.run, stage.run.clock == HAFT_CLOCK_FRAME ? 300 : 3000);
     open_stage(&stage);
     run_threads(stage.run.threads, body, &stage);
 

@@ -1,5 +1,5 @@
 /* Foreign clocks: what haft passes on, when, and what it makes of callbacks that are not there. */
-#include "tests/extra/forking.h"
+#include "tests/clock/forking.h"
 #include <signal.h>
 #include <stdatomic.h>
 

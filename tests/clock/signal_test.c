@@ -1,5 +1,5 @@
 /* Resolving in a signal handler, which interrupts its own thread in the middle of anything. */
-#include "tests/extra/forking.h"
+#include "tests/clock/forking.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/time.h>

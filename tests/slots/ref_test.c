@@ -1,5 +1,5 @@
 /* Refs: an id with the place it leads to.  Both kinds of table, unless it says otherwise. */
-#include "tests/extra/level.h"
+#include "tests/table/level.h"
 #include <haft/view.h>
 #include <string.h>
 

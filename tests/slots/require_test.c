@@ -1,5 +1,5 @@
 /* Ids that must be live: what is given, and what is done about those that are not. */
-#include "tests/extra/level.h"
+#include "tests/table/level.h"
 #include <haft/diagnose.h>
 #include <setjmp.h>
 #include <signal.h>

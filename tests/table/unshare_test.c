@@ -1,5 +1,5 @@
 /* Taking a shared table back onto one thread. */
-#include "tests/extra/level.h"
+#include "tests/table/level.h"
 #include <haft/detail/local_front.h>
 #include <haft/memory.h>
 #include <haft/pin.h>

@@ -1,5 +1,5 @@
 /* haft_trim: callbacks, a second caller, and tables that change between local and shared. */
-#include "tests/extra/level.h"
+#include "tests/table/level.h"
 #include <haft/memory.h>
 
 TestSuite(trim_reclaim, .timeout = SUITE_SECONDS);

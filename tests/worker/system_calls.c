@@ -6,7 +6,7 @@
  * Pressure: each thread churns as many objects as it likes at once, with a quiescent point or a
  * frame after each round; the rounds before the filter are the warm-up.
  *
- * Usage: steady [millions of operations]   10 by default; both clocks in turn
+ * Usage: system_calls [millions of operations]   10 by default; both clocks in turn
  *
  * Exits with 0, also where it has to be skipped (sanitizers, emulation, a machine whose clock is a
  * system call), which it says; with 1 after naming the system call.
@@ -131,7 +131,7 @@ struct run {
 static void must(bool holds, const char *what)
 {
     if (!holds) {
-        fprintf(stderr, "steady: %s\n", what);
+        fprintf(stderr, "system_calls: %s\n", what);
         _exit(1);
     }
 }
@@ -227,7 +227,7 @@ static void run_on(haft_clock clock, uint64_t millions)
         nanosleep(&pause, NULL);
     }
     if (atomic_load(&trapped) != 0) {
-        printf("steady: system call %d in the steady state\n", atomic_load(&trapped));
+        printf("system_calls: system call %d in the steady state\n", atomic_load(&trapped));
         fflush(stdout);
         _exit(1);
     }
@@ -251,7 +251,7 @@ static int run_apart(haft_clock clock, uint64_t millions)
     }
     must(waitpid(child, &status, 0) == child, "waiting for a process");
     if (WIFSIGNALED(status)) {
-        printf("steady: ended by signal %d\n", WTERMSIG(status));
+        printf("system_calls: ended by signal %d\n", WTERMSIG(status));
     }
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }

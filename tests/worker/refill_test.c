@@ -1,7 +1,7 @@
 /* The only free slot is one that another thread has freed: once it is handed on, it is found. */
 #include "tests/support.h"
 
-TestSuite(found, .timeout = SUITE_SECONDS);
+TestSuite(refill, .timeout = SUITE_SECONDS);
 
 #define LAYOUT HAFT_LAYOUT_OF(13, 40, 0)
 
@@ -103,22 +103,23 @@ static void expect_found_while_it_stands_still(struct setting setting,
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(found, when_a_thread_that_then_stands_still_has_flushed_its_worker)
+TEST_ON_EACH_CLOCK(refill, finds_a_slot_when_a_thread_that_then_stands_still_has_flushed_its_worker)
 {
     expect_found_while_it_stands_still(*setting, haft_worker_flush);
 }
 
-TEST_ON_EACH_CLOCK(found, when_a_thread_that_then_stands_still_has_passed_a_quiescent_point)
+TEST_ON_EACH_CLOCK(refill,
+                   finds_a_slot_when_a_thread_that_then_stands_still_has_passed_a_quiescent_point)
 {
     expect_found_while_it_stands_still(*setting, haft_worker_quiescent);
 }
 
-TEST_ON_EACH_CLOCK(found, when_a_thread_has_closed_its_worker)
+TEST_ON_EACH_CLOCK(refill, finds_a_slot_when_a_thread_has_closed_its_worker)
 {
     expect_found_while_it_stands_still(*setting, haft_worker_close);
 }
 
-TEST_ON_EACH_CLOCK(found, when_a_worker_is_closed_that_its_thread_left_open)
+TEST_ON_EACH_CLOCK(refill, finds_a_slot_when_a_worker_is_closed_that_its_thread_left_open)
 {
     struct other other = {.hand_on = NULL};
     struct shared shared = all_but_one(*setting, &other);

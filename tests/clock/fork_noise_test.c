@@ -1,5 +1,5 @@
 /* Fork while other threads hold every lock there is, most of the time. */
-#include "tests/extra/forking.h"
+#include "tests/clock/forking.h"
 #include <stdatomic.h>
 #include <sys/wait.h>
 

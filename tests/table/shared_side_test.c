@@ -1,5 +1,5 @@
 /* Sides of a shared table. */
-#include "tests/extra/forking.h"
+#include "tests/clock/forking.h"
 #include <haft/kit/side.h>
 #include <haft/memory.h>
 #include <haft/pin.h>

@@ -1,5 +1,5 @@
 /* What the tests of handing over share. */
-#include "tests/extra/level.h"
+#include "tests/table/level.h"
 
 const haft_local_options level_options = {
     .capacity = COUNT, .object_size = sizeof(struct object), .will_share = true};

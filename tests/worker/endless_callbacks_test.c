@@ -9,7 +9,7 @@
 #include <haft/pin.h>
 #include <haft/share.h>
 
-TestSuite(breeding, .timeout = SUITE_SECONDS);
+TestSuite(endless_callbacks, .timeout = SUITE_SECONDS);
 
 #define CALLBACKS_MOST 10000 /* of one call; more would have no end */
 #define SLOTS 252            /* of the layout */
@@ -116,7 +116,7 @@ static void (*const calls[])(void) = {by_trim,  by_quiescent, by_flush,
 
 #define CALLS (sizeof calls / sizeof *calls)
 
-ParameterizedTestParameters(breeding, does_not_keep_a_call_from_returning)
+ParameterizedTestParameters(endless_callbacks, does_not_keep_a_call_from_returning)
 {
     static size_t numbers[CALLS];
 
@@ -126,7 +126,7 @@ ParameterizedTestParameters(breeding, does_not_keep_a_call_from_returning)
     return cr_make_param_array(size_t, numbers, CALLS);
 }
 
-ParameterizedTest(size_t *number, breeding, does_not_keep_a_call_from_returning)
+ParameterizedTest(size_t *number, endless_callbacks, does_not_keep_a_call_from_returning)
 {
     open_with(&(haft_table_options){.on_reclaim = breed});
     fill_up(shared.worker);
@@ -169,7 +169,7 @@ static void free_and_take_back(haft_id id)
     must(haft_worker_quiescent(shared.worker) == HAFT_OK);
 }
 
-Test(breeding, of_unpinned_objects_does_not_keep_a_trim_from_returning)
+Test(endless_callbacks, of_unpinned_objects_does_not_keep_a_trim_from_returning)
 {
     open_with(&(haft_table_options){.pins = true, .on_reclaim = unpin_next});
     fill_up(shared.worker);
@@ -229,7 +229,7 @@ static void breed_in_other(void *object, haft_id id, haft_worker *worker, void *
     }
 }
 
-Test(breeding, of_two_tables_does_not_keep_a_call_from_returning)
+Test(endless_callbacks, of_two_tables_does_not_keep_a_call_from_returning)
 {
     static struct table *own[] = {&tables[0], &tables[1]};
     haft_table *other;

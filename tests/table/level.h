@@ -1,5 +1,5 @@
 /*
- * tests/extra/level.h - what the tests of handing over share: a local table, what is to live in it,
+ * tests/table/level.h - what the tests of handing over share: a local table, what is to live in it,
  * and where it may be shared.
  */
 #ifndef HAFT_TESTS_LEVEL_H

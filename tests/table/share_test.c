@@ -1,5 +1,5 @@
 /* Handing a local table over to all threads, and back. */
-#include "tests/extra/level.h"
+#include "tests/table/level.h"
 #include <haft/kit/restore.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Forks, and domains of every flavour and clock. */
-#include "tests/extra/forking.h"
+#include "tests/clock/forking.h"
 #include <haft/urcu.h>
 #include <sys/wait.h>
 

@@ -1,5 +1,5 @@
 /*
- * tests/extra/forking.h - forks, and domains of every flavour and clock.
+ * tests/clock/forking.h - forks, and domains of every flavour and clock.
  *
  * Programs with this are linked with mb and bp as well.
  */

@@ -3,7 +3,7 @@
  * domains of its parent, for each flavour and clock, whatever the parent's other threads are at.
  */
 #include "concurrent/clock/registry.h"
-#include "tests/extra/forking.h"
+#include "tests/clock/forking.h"
 #include <errno.h>
 #include <haft/diagnose.h>
 #include <haft/kit/commands.h>
