@@ -38,8 +38,8 @@ struct run {
 
 /*
  * From `[rounds] [threads] [seed]` and, anywhere between, memb, qsbr, mb, bp or ck, thread, caller,
- * workers or frame (for programs that tick), and one of `modes` (NULL at its end; or NULL).  Without
- * a seed the time gives one.  Prints it.
+ * workers or frame (for programs that tick), and one of `modes` (NULL at its end; or NULL).
+ * Without a seed the time gives one.  Prints it.
  */
 struct run run_from(int argc, char **argv, uint64_t rounds, unsigned threads,
                     const char *const *modes);
