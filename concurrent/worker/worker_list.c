@@ -187,7 +187,7 @@ static THREAD_LOCAL struct {
 /* Take a worker, from one state to the other. */
 static bool take_worker(haft_worker *worker, enum worker_state from, enum worker_state to)
 {
-    const bool taken = load_relaxed(RETRY, &worker->state) == from &&
+    const bool taken = load_relaxed(RETRY, &worker->state) == (uint64_t)from &&
                        cas_acquire(ADOPT, &worker->state, from, own(to));
 
     if (taken) {

@@ -62,11 +62,15 @@ static inline bool asan_is_on(void)
 
 static inline void asan_poison(const void *memory, size_t size)
 {
+    (void)memory; /* nothing for machines that valgrind does not know */
+    (void)size;
     (void)VALGRIND_MAKE_MEM_NOACCESS(memory, size);
 }
 
 static inline void asan_unpoison(const void *memory, size_t size)
 {
+    (void)memory;
+    (void)size;
     (void)VALGRIND_MAKE_MEM_DEFINED(memory, size);
 }
 #else
