@@ -669,11 +669,15 @@ static inline bool haft__asan_is_on(void)
 
 static inline void haft__asan_poison(const void *memory, size_t size)
 {
+    (void)memory; /* nothing for machines that valgrind does not know */
+    (void)size;
     (void)VALGRIND_MAKE_MEM_NOACCESS(memory, size);
 }
 
 static inline void haft__asan_unpoison(const void *memory, size_t size)
 {
+    (void)memory;
+    (void)size;
     (void)VALGRIND_MAKE_MEM_DEFINED(memory, size);
 }
 #else
@@ -14504,7 +14508,7 @@ static haft__THREAD_LOCAL struct {
 /* Take a worker, from one state to the other. */
 static bool haft__take_worker(haft_worker *worker, enum haft__worker_state from, enum haft__worker_state to)
 {
-    const bool haft__taken = haft__load_relaxed(RETRY, &worker->state) == from &&
+    const bool haft__taken = haft__load_relaxed(RETRY, &worker->state) == (uint64_t)from &&
                        haft__cas_acquire(ADOPT, &worker->state, from, haft__own(to));
 
     if (haft__taken) {
