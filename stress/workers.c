@@ -2,13 +2,13 @@
  * stress/workers.c - workers that come and go while others run.
  *
  * Invariant  what a closed worker held is allocatable again and nothing is lost (ADOPT); a worker
- *            is complete when others find it (ROSTER); slots in use stay bounded.
+ *            is complete when others find it (WORKER_LIST); slots in use stay bounded.
  * Pressure   workers are opened and closed every few operations, with objects of theirs still
  *            live; one thread sums up the statistics, and so walks over all workers, all the while.
  * Usage      workers [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers] [mode]
  *            churn        threads that stay, workers that do not
  *            short_lived  a thread for each worker
- *            roster       a new table in each round, so that all its workers are new
+ *            worker_list       a new table in each round, so that all its workers are new
  *            A round is one worker.
  */
 #include "stress/support.h"
@@ -19,9 +19,9 @@
 #define BOARD 256               /* objects that stay live */
 #define MOST_OPERATIONS 64      /* of one worker */
 #define SLOTS_IN_TRANSIT 16384u /* of one worker, as haft/table.h says */
-#define ROSTER_ROUNDS 16        /* of the others, one of "roster" */
+#define WORKER_LIST_ROUNDS 16   /* of the others, one of "worker_list" */
 
-static const char *const modes[] = {"churn", "short_lived", "roster", NULL};
+static const char *const modes[] = {"churn", "short_lived", "worker_list", NULL};
 
 struct stage {
     struct run run;
@@ -31,7 +31,7 @@ struct stage {
     shared_u64 players_left;
     shared_u64 sums;    /* statistics taken while workers came and went */
     shared_u64 changes; /* of them, those that saw other workers open than the one before did */
-    _Atomic(haft_table *) next_table; /* roster: handed over with release and acquire */
+    _Atomic(haft_table *) next_table; /* worker_list: handed over with release and acquire */
     struct barrier barrier;
 };
 
@@ -198,18 +198,18 @@ static void play_on_one_table(struct stage *stage)
     close_table(&stage->run, stage->table);
 }
 
-/* --- roster --- */
+/* --- worker_list --- */
 
 static void begin_round(struct stage *stage, uint64_t round)
 {
-    if (run_goes_on(&stage->run, round * ROSTER_ROUNDS, peek(&stage->changes))) {
+    if (run_goes_on(&stage->run, round * WORKER_LIST_ROUNDS, peek(&stage->changes))) {
         atomic_store_explicit(&stage->next_table, open_table(stage), memory_order_release);
     } else {
         say_end(&stage->barrier);
     }
 }
 
-static void play_roster(unsigned number, void *shared)
+static void play_worker_list(unsigned number, void *shared)
 {
     struct stage *stage = shared;
     struct chance chance = chance_of(&stage->run, number);
@@ -252,8 +252,8 @@ int main(int argc, char **argv)
     run_until(&stage.run, run_is(&stage.run, "churn") ? 100 : 3000);
     stage.domain = open_domain(&stage.run);
     stage.barrier.threads = stage.run.threads;
-    if (run_is(&stage.run, "roster")) {
-        run_threads(stage.run.threads, play_roster, &stage);
+    if (run_is(&stage.run, "worker_list")) {
+        run_threads(stage.run.threads, play_worker_list, &stage);
     } else {
         play_on_one_table(&stage);
     }

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 struct batch {
-    uint32_t count;        /* indices; 0 while a worker has the batch in hand: see hand.h */
-    bool has_last_lives;   /* some slot has lived its last generation */
-    atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
+    uint32_t count;      /* indices; 0 while a worker has the batch in hand: see worker_batches.h */
+    bool has_last_lives; /* some slot has lived its last generation */
+    atomic_u64 ticket;   /* may be reused when the domain has done it; 0: at once */
     atomic_u64 pool_next;  /* in the pool: the next one's number */
     atomic_u64 node_next;  /* as a node of the depot: the next node, tagged */
     atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */

@@ -3,7 +3,7 @@
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
- *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
+ *   WORKER_LIST  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
  *           make_part (release) -> directory_entry (acquire)        a part begins empty;
  *           pool_add (release)  -> take_unused (acquire)            a place's part is there
  *   OWN     this thread alone has the descriptor, or the pool
@@ -51,7 +51,7 @@ static haft_status make_part(struct pool *pool, unsigned part)
         return HAFT_NO_MEMORY;
     }
     /* Weakened, a place in it could be read before it is empty. */
-    if (!cas_release(ROSTER, &pool->directory[part], 0, (uintptr_t)made)) {
+    if (!cas_release(WORKER_LIST, &pool->directory[part], 0, (uintptr_t)made)) {
         heap_give(pool->heap, made, bytes); /* another thread was faster */
     }
     return HAFT_OK;
@@ -61,7 +61,7 @@ static atomic_u64 *directory_entry(const struct pool *pool, uint64_t place)
 {
     assert(place < MOST_WORKERS);
     /* Weakened, an address could be read that was in the part's memory before. */
-    return entry_in(load_acquire(ROSTER, &pool->directory[part_of(place)]), place);
+    return entry_in(load_acquire(WORKER_LIST, &pool->directory[part_of(place)]), place);
 }
 
 static void give_directory(const struct pool *pool)
@@ -122,7 +122,7 @@ haft_status pool_populate(const struct pool *pool, uint64_t batches)
 static struct segment *segment_at(const struct pool *pool, uint64_t segment)
 {
     /* Weakened, a descriptor's first use could come before its segment's set-up. */
-    return (struct segment *)(uintptr_t)load_acquire(ROSTER, directory_entry(pool, segment));
+    return (struct segment *)(uintptr_t)load_acquire(WORKER_LIST, directory_entry(pool, segment));
 }
 
 haft_status pool_add(struct pool *pool, struct segment *segment)
@@ -134,9 +134,9 @@ haft_status pool_add(struct pool *pool, struct segment *segment)
             return HAFT_NO_MEMORY;
         }
         /* Weakened, a thread that finds the place could find no part there. */
-        if (cas_release(ROSTER, &pool->segments, place, place + 1)) {
+        if (cas_release(WORKER_LIST, &pool->segments, place, place + 1)) {
             segment->place = place;
-            store_release(ROSTER, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
+            store_release(WORKER_LIST, directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
             return HAFT_OK;
         }
     }
@@ -168,7 +168,7 @@ static uint64_t take_of_worker(const struct pool *pool, struct segment *segment)
 static uint64_t take_unused(struct pool *pool)
 {
     /* Weakened, the parts of the directory that they are in could be unseen. */
-    const uint64_t segments = load_acquire(ROSTER, &pool->segments);
+    const uint64_t segments = load_acquire(WORKER_LIST, &pool->segments);
     uint64_t number = NUMBER_NONE;
 
     for (uint64_t i = 0; number == NUMBER_NONE && i < segments; i++) {
@@ -249,7 +249,7 @@ void pool_give(struct pool *pool, struct batch *batch)
     } while (!cas_release(POOL, &pool->top, top, tagged_next(top, batch->number)));
 }
 
-uint64_t pool_handed_out(const struct pool *pool)
+uint64_t pool_used(const struct pool *pool)
 {
     const uint64_t segments = load_relaxed(OWN, &pool->segments);
     uint64_t count = load_relaxed(OWN, &pool->table_used);

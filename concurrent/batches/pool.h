@@ -69,7 +69,7 @@ struct batch *pool_take(struct pool *pool, struct segment *own);
 void pool_give(struct pool *pool, struct batch *batch);
 
 /* Descriptors ever handed out; those of them that lie in the pool.  When no call is under way. */
-uint64_t pool_handed_out(const struct pool *pool);
+uint64_t pool_used(const struct pool *pool);
 uint64_t pool_unused(const struct pool *pool);
 
 /* The descriptor with this number, which some batch was seen to have. */

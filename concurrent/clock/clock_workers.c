@@ -24,7 +24,7 @@
  *           reads of a section before its end is seen
  *   ARRIVE  come_back (acquire and release) on `requested`, beside TICKET (see domain.c): online
  *           before later tickets, frees under earlier ones before the first resolve
- *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
+ *   WORKER_LIST  add (release)   -> first_member (acquire)   a member's set-up
  *   ADOPT   release_if_unused (release) -> make_own (acquire)   the last state of a member, to
  *           its next thread
  *   OWN     a thread's own member, or one that no other thread can find: new
@@ -83,7 +83,7 @@ static struct member *remember_member(const haft_domain *domain, struct member *
 
 static struct member *first_member(const haft_domain *domain)
 {
-    return (struct member *)(uintptr_t)load_acquire(ROSTER, &domain->members);
+    return (struct member *)(uintptr_t)load_acquire(WORKER_LIST, &domain->members);
 }
 
 /* The calling thread's member, or NULL. */
@@ -248,7 +248,7 @@ static struct member *add_member(haft_domain *domain)
     store_relaxed(OWN, &member->thread, thread_number());
     do {
         member->next = first_member(domain);
-    } while (!cas_release(ROSTER, &domain->members, (uint64_t)(uintptr_t)member->next,
+    } while (!cas_release(WORKER_LIST, &domain->members, (uint64_t)(uintptr_t)member->next,
                           (uint64_t)(uintptr_t)member));
     return member;
 }

@@ -12,8 +12,8 @@
 #include "concurrent/batches/tagged.h"
 #include "concurrent/table/stats.h"
 #include "concurrent/worker/fresh.h"
-#include "concurrent/worker/hand.h"
 #include "concurrent/worker/released.h"
+#include "concurrent/worker/worker_batches.h"
 #include "concurrent/worker/worker_list.h"
 #include "lib/base/asan.h"
 #include "lib/base/os.h"
@@ -128,8 +128,8 @@ static void put_range(struct census *census, haft_range range)
 static void put_worker(struct census *census, const haft_worker *worker)
 {
     asan_unpoison(worker, sizeof *worker);
-    place_slots(census, worker->filling, hand_next(worker), hand_filling_count(worker), AT_HAND);
-    place_slots(census, worker->open, worker->open->indices, hand_open_count(worker), WAITING);
+    place_slots(census, worker->filling, filling_next(worker), filling_count(worker), AT_HAND);
+    place_slots(census, worker->open, worker->open->indices, open_batch_count(worker), WAITING);
     put_ring(census, &worker->ready, AT_HAND);
     put_ring(census, &worker->waiting, WAITING);
     put_range(census, fresh_range(worker));
@@ -162,7 +162,7 @@ static void put_lists(struct census *census)
 {
     const haft_table *table = census->table;
 
-    put_list(census, load_relaxed(OWN, &table->legacy.listed), FRESH);
+    put_list(census, load_relaxed(OWN, &table->inherited.listed), FRESH);
     for (int kind = 0; kind < LIST_COUNT; kind++) {
         put_list(census, tagged_number(load_relaxed(OWN, &table->lists[kind].head)), LISTED);
     }
@@ -182,7 +182,7 @@ static void check_free(struct census *census, uint64_t index, uint64_t word, enu
         return;
     }
     if (is_retired && slots->has_pins &&
-        load_relaxed(OWN, slots_pins(slots, slots_word(slots, index))) > PIN_TAKEN) {
+        load_relaxed(OWN, slots_pins(slots, slots_word(slots, index))) > PIN_ELAPSED) {
         census->retired++; /* its last unpin will take it back */
         return;
     }
@@ -235,8 +235,7 @@ static void check_descriptors(struct census *census)
 {
     const struct pool *pool = &census->table->pool;
 
-    check_count(census, "batch descriptors", pool_handed_out(pool),
-                census->batches + pool_unused(pool));
+    check_count(census, "batch descriptors", pool_used(pool), census->batches + pool_unused(pool));
 }
 
 bool census_is_right(const haft_table *table)
@@ -248,7 +247,8 @@ bool census_is_right(const haft_table *table)
     if (census.places == NULL) {
         return true;
     }
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         put_worker(&census, worker);
     }
     put_depot(&census, &table->ready, AT_HAND);

@@ -58,17 +58,18 @@ haft_status close_check_ending(const haft_table *table)
     const haft_status status = close_check_moment(table);
 
     /* Where both are so, a worker that is open is what to tell of. */
-    return (status == HAFT_OK || status == HAFT_IN_SECTION) && roster_open(table) != 0 ? HAFT_IN_USE
-                                                                                       : status;
+    return (status == HAFT_OK || status == HAFT_IN_SECTION) && worker_list_open(table) != 0
+               ? HAFT_IN_USE
+               : status;
 }
 
 bool close_reclaim_waiting(haft_worker *worker, uint64_t latest)
 {
     struct batch *batch;
 
-    bool found = gather_all_lists(worker);
+    bool found = drain_all_lists(worker);
 
-    while ((batch = shelf_take_waiting(worker)) != NULL) {
+    while ((batch = exchange_take_waiting(worker)) != NULL) {
         const uint64_t ticket = load_relaxed(OWN, &batch->ticket);
 
         domain_wait_for(worker->table->domain, ticket < latest ? ticket : latest);
@@ -129,7 +130,7 @@ static void take_ended(const haft_table *table, uint64_t *first, struct batch *b
 static void reclaim_ended(haft_worker *worker, uint64_t first)
 {
     while (first != MARK_FREE) {
-        struct batch *batch = shelf_empty_batch(worker);
+        struct batch *batch = exchange_take_empty(worker);
 
         take_ended(worker->table, &first, batch);
         reclaim_batch(worker, batch);
@@ -175,13 +176,13 @@ static bool is_clear(const haft_table *table)
 /* A table without workers never had an object. */
 static haft_status clear_table(haft_table *table, bool closes, const void *caller)
 {
-    if (!roster_end(table)) {
+    if (!worker_list_end(table)) {
         return HAFT_IN_USE;
     }
-    haft_worker *worker = roster_first(table) != NULL ? worker_borrow(table) : NULL;
+    haft_worker *worker = worker_list_first(table) != NULL ? worker_borrow(table) : NULL;
 
     if (worker == NULL) {
-        return roster_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
+        return worker_list_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
     }
     leaks_report(&table->slots, table->name, load_relaxed(COUNT, &table->fresh));
     end_objects(worker, closes, caller);
@@ -200,7 +201,7 @@ haft_status haft_table_clear(haft_table *table)
 
 static void end_memory(haft_table *table)
 {
-    haft_local *former = table->legacy.local;
+    haft_local *former = table->inherited.local;
 
     table_stop(table);
     slots_unpoison_all(&table->slots, load_relaxed(OWN, &table->fresh));
@@ -212,7 +213,7 @@ static void end_memory(haft_table *table)
 static haft_status close_parents(haft_table *table)
 {
     haft_status status = domain_check_moment(table->domain);
-    const bool is_in_use = table_has_attached(table) || roster_open(table) != 0;
+    const bool is_in_use = table_has_attached(table) || worker_list_open(table) != 0;
 
     status = status == HAFT_OK && is_in_use ? HAFT_IN_USE : status;
     if (status == HAFT_OK) {

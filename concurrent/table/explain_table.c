@@ -66,7 +66,7 @@ static void add_full(struct text *text, const haft_table *table, const haft_tabl
 /* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
 static void add_in_use(struct text *text, const haft_table *table)
 {
-    const uint64_t workers = roster_open(table);
+    const uint64_t workers = worker_list_open(table);
     const bool sides = table_has_attached(table);
 
     text_add(text, "in use: ");

@@ -135,17 +135,17 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     table->domain = domain;
     table->is_quick = slots_has_words(&table->slots);
     open_front(table);
-    table->sifts = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins;
+    table->reclaims_by_slot = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins;
     table->number = table_number();
     store_relaxed(OWN, &table->fresh, HAFT_FIRST_INDEX);
-    store_relaxed(OWN, &table->legacy.listed, MARK_END);
+    store_relaxed(OWN, &table->inherited.listed, MARK_END);
     store_relaxed(OWN, &table->released.head, NUMBER_NONE);
     store_relaxed(OWN, &table->released.slots, 0);
     store_relaxed(OWN, &table->budget, table->budget_size);
     depot_open(&table->waiting, &table->pool);
     depot_open(&table->ready, &table->pool);
     lists_open(table);
-    suppliers_choose(table);
+    refill_choose_sources(table);
     tables_add(table);
     return HAFT_OK;
 }
@@ -153,7 +153,7 @@ haft_status table_start(haft_table *table, haft_domain *domain)
 void table_stop(haft_table *table)
 {
     tables_remove(table);
-    roster_free(table);
+    worker_list_free(table);
     pool_close(&table->pool);
 }
 

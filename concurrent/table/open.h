@@ -17,7 +17,7 @@ haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
 
 /*
  * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set,
- * and legacy.local of a former local table: suppliers_choose() reads them.  HAFT_OK or
+ * and inherited.local of a former local table: refill_choose_sources() reads them.  HAFT_OK or
  * HAFT_NO_MEMORY.  table_stop() undoes it.
  */
 haft_status table_start(haft_table *table, haft_domain *domain);

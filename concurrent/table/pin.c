@@ -2,7 +2,7 @@
  * Pins: a counter behind each object.
  *
  * After its grace period a retired slot gets no further pins: its id matches no more, and every
- * section that had resolved it has ended.  The thread that takes the slot back sets PIN_TAKEN in
+ * section that had resolved it has ended.  The thread that takes the slot back sets PIN_ELAPSED in
  * the counter; if it had pins, the thread that gives the last one back puts the slot into the
  * table's list of unpinned ones, from which it is taken back.  The flag decides, not the word: both
  * threads would read "retired" there.  No callback runs in an unpin, so a chain of objects of which
@@ -79,7 +79,7 @@ haft_status haft_unpin(haft_table *table, haft_id id)
         }
         /* Weakened, the slot could be written again before the last use under a pin. */
     } while (!cas_acq_rel(PIN, pins, before, before - 1));
-    if (before == (PIN_TAKEN | 1)) {
+    if (before == (PIN_ELAPSED | 1)) {
         callback_note_free();
         list_push(table, LIST_UNPINNED, index);
     }

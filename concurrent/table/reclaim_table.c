@@ -19,7 +19,7 @@
 /* The calling thread's open worker, unless it moves between threads; NULL: none. */
 static haft_worker *own_worker(const haft_table *table)
 {
-    haft_worker *worker = roster_first(table);
+    haft_worker *worker = worker_list_first(table);
 
     while (worker != NULL && !(worker_is_open_by(worker, thread_number()) && !worker->is_movable)) {
         worker = worker->next;
@@ -32,7 +32,8 @@ static uint64_t freed_by_thread(const haft_table *table)
 {
     uint64_t freed = callback_frees();
 
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         freed += worker_is_own(worker) ? load_relaxed(OWN, &worker->counters.freed) : 0;
     }
     return freed;
@@ -41,7 +42,7 @@ static uint64_t freed_by_thread(const haft_table *table)
 /* The highest ticket handed over; where none is noted, of all that were taken. */
 static uint64_t ticket_to_await(const haft_table *table)
 {
-    return table->sifts ? handed_ticket(table) : domain_requested(table->domain);
+    return table->reclaims_by_slot ? handed_ticket(table) : domain_requested(table->domain);
 }
 
 /* Reclaim all that was handed over before.  HAFT_BUSY: not all of it, or there is more by now. */
@@ -53,13 +54,13 @@ static haft_status reclaim_handed(haft_worker *worker)
     struct batch *batch;
 
     retire_hand_over(worker);
-    gather_all_lists(worker);
+    drain_all_lists(worker);
     transit_wait(table); /* for slots that others have taken out of the lists */
     const haft_status status = domain_wait_for(table->domain, ticket_to_await(table));
     const uint64_t done = domain_done(table->domain);
     const bool has_begun = transit_begin(worker);
 
-    while ((batch = shelf_find_due(worker, done)) != NULL) {
+    while ((batch = exchange_find_elapsed(worker, done)) != NULL) {
         reclaim_batch(worker, batch);
     }
     transit_end(worker, has_begun);
@@ -69,10 +70,10 @@ static haft_status reclaim_handed(haft_worker *worker)
 
 static haft_status reclaim_by(haft_worker *worker)
 {
-    retire_hand_on(worker);
+    retire_flush(worker);
     const haft_status status = reclaim_handed(worker);
 
-    retire_hand_on(worker);
+    retire_flush(worker);
     retire_hand_over(worker);
     return status;
 }
@@ -82,7 +83,7 @@ static haft_status reclaim_by_borrowed(haft_table *table)
     haft_worker *worker = worker_borrow(table);
 
     if (worker == NULL) {
-        return roster_why_none(table);
+        return worker_list_why_none(table);
     }
     const haft_status status = reclaim_by(worker);
 

@@ -85,7 +85,7 @@ static haft_range used_range(const haft_table *table, haft_range range)
     while (moved && used.from != whole.to) {
         moved = false;
         used.to = whole.to;
-        for (const haft_worker *worker = roster_first(table); worker != NULL && !moved;
+        for (const haft_worker *worker = worker_list_first(table); worker != NULL && !moved;
              worker = worker->next) {
             moved = cut(&used, fresh_range(worker));
         }

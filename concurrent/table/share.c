@@ -65,18 +65,18 @@ static uint64_t shared_limit(const haft_local *local)
 }
 
 /* The heir: a closed worker that counts all that the local table has done. */
-static haft_status add_heir(haft_table *table, const haft_local *local)
+static haft_status add_first_worker(haft_table *table, const haft_local *local)
 {
-    haft_worker *heir = roster_add(table, WORKER_CLOSED);
+    haft_worker *first = worker_list_add(table, WORKER_CLOSED);
 
-    if (heir == NULL) {
+    if (first == NULL) {
         return HAFT_NO_MEMORY;
     }
-    store_relaxed(OWN, &heir->counters.reserved, local->front.count);
-    store_relaxed(OWN, &heir->counters.published, local->front.count);
-    store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
+    store_relaxed(OWN, &first->counters.reserved, local->front.count);
+    store_relaxed(OWN, &first->counters.published, local->front.count);
+    store_relaxed(OWN, &first->counters.exhausted, local->exhausted);
     released_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
-    fresh_give(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
+    fresh_give(first, local->fresh_at, local->fresh_end - local->fresh_at, true);
     return HAFT_OK;
 }
 
@@ -95,7 +95,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots.limit = shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    table->legacy.local = local; /* before table_start(), which chooses the suppliers by it */
+    table->inherited.local = local; /* before table_start(), which chooses the suppliers by it */
     haft_status status = runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? table_start(table, domain) : status;
@@ -104,14 +104,14 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     }
     status = pool_commit(&table->pool, local->used / table->batch_max + DEPOT_NODES);
     if (status == HAFT_OK) {
-        status = add_heir(table, local);
+        status = add_first_worker(table, local);
     }
     if (status != HAFT_OK) {
         table_stop(table);
         return status;
     }
     store_relaxed(OWN, &table->fresh, local->used);
-    store_relaxed(OWN, &table->legacy.listed, *local_head(local));
+    store_relaxed(OWN, &table->inherited.listed, *local_head(local));
     take_runs(table, local);
     return HAFT_OK;
 }

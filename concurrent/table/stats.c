@@ -43,7 +43,8 @@ static struct sums sum(const haft_table *table)
 {
     struct sums sums = {0};
 
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         add_counters(&sums, &worker->counters);
         sums.open += worker_state(worker) == WORKER_OPEN;
     }

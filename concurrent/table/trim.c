@@ -44,7 +44,7 @@ struct trim {
  * Begin, with a worker for the time of the call, and take back due slots: HAFT_OK; HAFT_BUSY if
  * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.
  */
-static haft_status collect_begin(haft_table *table, haft_worker **worker)
+static haft_status trim_begin(haft_table *table, haft_worker **worker)
 {
     if (callback_is_running()) {
         return HAFT_IN_CALLBACK;
@@ -52,23 +52,23 @@ static haft_status collect_begin(haft_table *table, haft_worker **worker)
     if (domain_check_process(table->domain) != HAFT_OK) {
         return HAFT_FORKED; /* a thread that is gone may go through them for ever */
     }
-    if (!cas_relaxed(RETRY, &table->collecting, 0, 1)) {
+    if (!cas_relaxed(RETRY, &table->trimming, 0, 1)) {
         return HAFT_BUSY;
     }
     *worker = worker_borrow(table);
     if (*worker == NULL) {
-        store_relaxed(RETRY, &table->collecting, 0);
-        return roster_why_none(table);
+        store_relaxed(RETRY, &table->trimming, 0);
+        return worker_list_why_none(table);
     }
-    gather_all_due(*worker);
+    sweep_elapsed(*worker);
     return HAFT_OK;
 }
 
-static void collect_end(haft_worker *worker)
+static void trim_end(haft_worker *worker)
 {
     haft_table *table = worker->table;
 
-    store_relaxed(RETRY, &table->collecting, 0);
+    store_relaxed(RETRY, &table->trimming, 0);
     worker_return(worker);
 }
 
@@ -82,7 +82,7 @@ static void hold(const struct trim *trim, const uint32_t *indices, uint64_t coun
 }
 
 /* Take the slots of all ready batches, and those that no worker has had since haft_share(). */
-static void collect(struct trim *trim)
+static void take_ready_slots(struct trim *trim)
 {
     haft_table *table = trim->table;
     const uint64_t most = table->slots.limit - HAFT_FIRST_INDEX;
@@ -90,13 +90,13 @@ static void collect(struct trim *trim)
     struct batch *batch;
     uint64_t count;
 
-    while ((count = legacy_take(trim->worker, BATCH_SLOTS, indices)) != 0) {
+    while ((count = inherited_take(trim->worker, BATCH_SLOTS, indices)) != 0) {
         hold(trim, indices, count);
     }
-    for (uint64_t i = 0; i < most && (batch = shelf_find_ready(trim->worker)) != NULL; i++) {
+    for (uint64_t i = 0; i < most && (batch = exchange_find_ready(trim->worker)) != NULL; i++) {
         hold(trim, batch->indices, batch->count);
         batch->count = 0;
-        shelf_give_batch(trim->worker, batch);
+        exchange_give_empty(trim->worker, batch);
     }
     trim->end = load_relaxed(COUNT, &table->fresh);
 }
@@ -195,18 +195,18 @@ static void release_chosen(struct trim *trim)
 /* In order of index, which is that of use. */
 static void put_rest(const struct trim *trim)
 {
-    struct batch *batch = shelf_empty_batch(trim->worker);
+    struct batch *batch = exchange_take_empty(trim->worker);
 
     for (uint64_t word = 0; word <= trim->end / 64; word++) {
         for (uint64_t bits = trim->bits[word]; bits != 0; bits &= bits - 1) {
             batch->indices[batch->count++] = (uint32_t)(word * 64 + lowest_bit(bits));
             if (batch->count == trim->table->batch_max) {
-                shelf_offer(trim->worker, batch);
-                batch = shelf_empty_batch(trim->worker);
+                exchange_offer_ready(trim->worker, batch);
+                batch = exchange_take_empty(trim->worker);
             }
         }
     }
-    shelf_offer(trim->worker, batch);
+    exchange_offer_ready(trim->worker, batch);
 }
 
 /* --- in all --- */
@@ -235,7 +235,7 @@ static void run_trim(struct trim *trim)
 {
     haft_table *table = trim->table;
 
-    collect(trim);
+    take_ready_slots(trim);
     release_chosen(trim);
     put_rest(trim);
     if (trim->runs.slots != 0) {
@@ -247,7 +247,7 @@ static void run_trim(struct trim *trim)
 haft_status haft_trim(haft_table *table, uint64_t *released)
 {
     struct trim trim = {.table = table, .runs = {.first = RUN_LAST}};
-    haft_status status = collect_begin(table, &trim.worker);
+    haft_status status = trim_begin(table, &trim.worker);
 
     if (status != HAFT_OK) {
         return status;
@@ -260,7 +260,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
             run_trim(&trim);
         }
     }
-    collect_end(trim.worker);
+    trim_end(trim.worker);
     if (status == HAFT_OK && released != NULL) {
         *released = trim.bytes;
     }

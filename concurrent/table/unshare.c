@@ -48,7 +48,7 @@ static void run_passes(haft_worker *worker)
     haft_table *table = worker->table;
 
     do {
-        retire_hand_on(worker);
+        retire_flush(worker);
         wait_for_readers(table);
     } while (close_reclaim_waiting(worker, domain_requested(table->domain)) &&
              table->on_reclaim != NULL);
@@ -57,7 +57,7 @@ static void run_passes(haft_worker *worker)
 /* By a closed worker: all are.  A table without workers never had an object. */
 static void reclaim_table(haft_table *table)
 {
-    if (roster_first(table) != NULL) {
+    if (worker_list_first(table) != NULL) {
         haft_worker *worker = worker_borrow(table);
 
         assert(worker != NULL && "one of its workers is closed");
@@ -85,8 +85,9 @@ static bool has_pins(const haft_table *table)
 static haft_status try_to_drain(haft_table *table)
 {
     reclaim_table(table);
-    return has_pins(table) || table_has_attached(table) || roster_open(table) != 0 ? HAFT_IN_USE
-                                                                                   : HAFT_OK;
+    return has_pins(table) || table_has_attached(table) || worker_list_open(table) != 0
+               ? HAFT_IN_USE
+               : HAFT_OK;
 }
 
 /*
@@ -131,7 +132,7 @@ static haft_local *replace_by_local(haft_table *table)
 {
     const struct slots slots = table->slots;
     const uint64_t used = load_relaxed(OWN, &table->fresh);
-    haft_local *local = table->legacy.local;
+    haft_local *local = table->inherited.local;
 
     table_stop(table);
     if (local != NULL) {

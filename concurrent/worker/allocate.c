@@ -6,9 +6,9 @@
  */
 #include "concurrent/worker/allocate.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/worker/hand.h"
 #include "concurrent/worker/life.h"
 #include "concurrent/worker/refill.h"
+#include "concurrent/worker/worker_batches.h"
 #include "concurrent/worker/worker_list.h"
 #include "lib/base/compiler.h"
 #include "lib/base/pause.h"
@@ -20,11 +20,11 @@
 static haft_status take_index(haft_worker *worker, uint64_t *index)
 {
     uint32_t count;
-    const haft_status status = supply_find(worker, 1, &count);
+    const haft_status status = refill_if_empty(worker, 1, &count);
 
     if (status == HAFT_OK) {
-        *index = *hand_next(worker);
-        hand_take(worker, 1);
+        *index = *filling_next(worker);
+        filling_use(worker, 1);
     }
     return status;
 }
@@ -70,10 +70,10 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
     debug_check(worker);
     struct haft_front_slot slot;
 
-    if (!haft_worker_front_take(worker, worker->view, hand_used_from(worker), &slot)) {
+    if (!haft_worker_front_take(worker, worker->view, front_used_from(worker), &slot)) {
         return worker_reserve(worker, id, object, CALLER);
     }
-    hand_take(worker, 1);
+    filling_use(worker, 1);
     tally(&worker->counters.reserved, 1);
     store_relaxed(OWN, slot.word, (slot.id.bits & worker->above_index) | MARK_RESERVED);
     *id = slot.id;

@@ -6,13 +6,13 @@
  */
 #include "concurrent/worker/budget.h"
 #include "concurrent/batches/tuning.h"
-#include "concurrent/worker/hand.h"
+#include "concurrent/worker/worker_batches.h"
 
 void worker_set_batch_limit(haft_worker *worker, uint32_t limit)
 {
     worker->is_to_draw = false;
     worker->batch_limit = limit;
-    hand_set_look(worker);
+    open_batch_set_look(worker);
 }
 
 /* Take the slots that the worker may hold back from the budget, and set its batch limit by them. */

@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-struct batch *shelf_empty_batch(haft_worker *worker)
+struct batch *exchange_take_empty(haft_worker *worker)
 {
     assert(worker->spare_count <= SPARE_BATCHES);
     if (worker->spare_count == 0) {
@@ -27,7 +27,7 @@ struct batch *shelf_empty_batch(haft_worker *worker)
     return worker->spares[--worker->spare_count];
 }
 
-void shelf_give_batch(haft_worker *worker, struct batch *batch)
+void exchange_give_empty(haft_worker *worker, struct batch *batch)
 {
     assert(batch->count == 0 && batch != worker->open);
     batch->has_last_lives = false;
@@ -47,31 +47,31 @@ static void to_depot(haft_worker *worker, struct depot *depot, struct batch *bat
 }
 
 /* One of a worker's rings, how many batches it may have, and the depot for full batches beyond. */
-struct shelf {
+struct batch_queue {
     struct ring *ring;
     uint64_t most;
     struct depot *depot;
 };
 
-static bool push(const struct shelf *shelf, const struct batch *batch)
+static bool push(const struct batch_queue *queue, const struct batch *batch)
 {
-    return ring_length(shelf->ring) < shelf->most && ring_push(shelf->ring, batch);
+    return ring_length(queue->ring) < queue->most && ring_push(queue->ring, batch);
 }
 
 /*
  * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
  * the depot.  Returns the batch that is still to be pushed.
  */
-static struct batch *put_together(haft_worker *worker, const struct shelf *shelf,
+static struct batch *put_together(haft_worker *worker, const struct batch_queue *queue,
                                   struct batch *batch, struct batch *oldest)
 {
     assert(oldest->count != 0 && batch->count != 0);
     batch_move(batch, oldest, worker->table->batch_max);
     if (oldest->count == 0) {
-        shelf_give_batch(worker, oldest);
+        exchange_give_empty(worker, oldest);
         return batch;
     }
-    to_depot(worker, shelf->depot, batch);
+    to_depot(worker, queue->depot, batch);
     return oldest;
 }
 
@@ -79,19 +79,19 @@ static struct batch *put_together(haft_worker *worker, const struct shelf *shelf
  * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
  * and the next one makes room in its place.  (If that one is due too, the two go together.)
  */
-static struct batch *pass_over(haft_worker *worker, const struct shelf *shelf, struct batch *due,
-                               struct batch *batch, uint64_t done)
+static struct batch *pass_over(haft_worker *worker, const struct batch_queue *queue,
+                               struct batch *due, struct batch *batch, uint64_t done)
 {
-    struct batch *next = ring_take(shelf->ring, &worker->table->pool, UINT64_MAX);
+    struct batch *next = ring_take(queue->ring, &worker->table->pool, UINT64_MAX);
 
     if (next == NULL) {
         /* others have emptied the ring meanwhile */
     } else if (load_relaxed(OWN, &next->ticket) <= done) {
-        due = put_together(worker, shelf, due, next);
+        due = put_together(worker, queue, due, next);
     } else {
-        batch = put_together(worker, shelf, batch, next);
+        batch = put_together(worker, queue, batch, next);
     }
-    const bool is_pushed = ring_push(shelf->ring, due);
+    const bool is_pushed = ring_push(queue->ring, due);
 
     (void)is_pushed;
     assert(is_pushed && "there is room: two were taken, and only the owner pushes");
@@ -99,19 +99,19 @@ static struct batch *pass_over(haft_worker *worker, const struct shelf *shelf, s
 }
 
 /* Push the batch to the ring, or to the depot. */
-static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct batch *batch,
+static void put_in_queue(haft_worker *worker, const struct batch_queue *queue, struct batch *batch,
                          uint64_t done)
 {
     haft_table *table = worker->table;
 
     assert(batch->count != 0 && batch->count <= table->batch_max);
     assert_walk(batch_is_sound(batch));
-    while (!push(shelf, batch)) {
+    while (!push(queue, batch)) {
         if (batch->count == table->batch_max) {
-            to_depot(worker, shelf->depot, batch);
+            to_depot(worker, queue->depot, batch);
             return;
         }
-        struct batch *oldest = ring_take(shelf->ring, &table->pool, UINT64_MAX);
+        struct batch *oldest = ring_take(queue->ring, &table->pool, UINT64_MAX);
 
         if (oldest == NULL) {
             continue; /* others have emptied the ring meanwhile */
@@ -119,49 +119,49 @@ static void put_on_shelf(haft_worker *worker, const struct shelf *shelf, struct 
         const bool is_due = load_relaxed(OWN, &oldest->ticket) <= done;
 
         batch = is_due && load_relaxed(OWN, &batch->ticket) > done
-                    ? pass_over(worker, shelf, oldest, batch, done)
-                    : put_together(worker, shelf, batch, oldest);
+                    ? pass_over(worker, queue, oldest, batch, done)
+                    : put_together(worker, queue, batch, oldest);
     }
 }
 
-bool shelf_wait(haft_worker *worker, struct batch *batch)
+bool exchange_put_waiting(haft_worker *worker, struct batch *batch)
 {
-    const struct shelf shelf = {&worker->waiting, RING_BATCHES, &worker->table->waiting};
+    const struct batch_queue queue = {&worker->waiting, RING_BATCHES, &worker->table->waiting};
 
-    if (push(&shelf, batch)) {
+    if (push(&queue, batch)) {
         return true;
     }
     const bool has_begun = transit_begin(worker);
 
-    put_on_shelf(worker, &shelf, batch, domain_done(worker->table->domain));
+    put_in_queue(worker, &queue, batch, domain_done(worker->table->domain));
     count_up(&worker->moves, 1);
     transit_end(worker, has_begun);
     return false;
 }
 
-void shelf_ready(haft_worker *worker, struct batch *batch)
+void exchange_put_ready(haft_worker *worker, struct batch *batch)
 {
-    const struct shelf shelf = {&worker->ready, READY_BATCHES, &worker->table->ready};
+    const struct batch_queue queue = {&worker->ready, READY_BATCHES, &worker->table->ready};
 
     store_relaxed(OWN, &batch->ticket, 0);
     if (batch->count == 0) {
-        shelf_give_batch(worker, batch);
+        exchange_give_empty(worker, batch);
     } else {
-        put_on_shelf(worker, &shelf, batch, 0);
+        put_in_queue(worker, &queue, batch, 0);
     }
 }
 
-void shelf_offer(haft_worker *worker, struct batch *batch)
+void exchange_offer_ready(haft_worker *worker, struct batch *batch)
 {
     if (batch->count == worker->table->batch_max) {
         store_relaxed(OWN, &batch->ticket, 0);
         to_depot(worker, &worker->table->ready, batch);
     } else {
-        shelf_ready(worker, batch);
+        exchange_put_ready(worker, batch);
     }
 }
 
-struct batch *shelf_take_ready(haft_worker *worker)
+struct batch *exchange_take_ready(haft_worker *worker)
 {
     haft_table *table = worker->table;
     struct batch *batch = ring_take(&worker->ready, &table->pool, UINT64_MAX);
@@ -173,7 +173,7 @@ struct batch *shelf_take_ready(haft_worker *worker)
     return batch;
 }
 
-struct batch *shelf_take_due(haft_worker *worker, uint64_t done)
+struct batch *exchange_take_elapsed(haft_worker *worker, uint64_t done)
 {
     haft_table *table = worker->table;
     struct batch *batch = ring_take(&worker->waiting, &table->pool, done);
@@ -185,12 +185,12 @@ struct batch *shelf_take_due(haft_worker *worker, uint64_t done)
     return batch;
 }
 
-struct batch *shelf_steal_ready(haft_worker *worker)
+struct batch *exchange_steal_ready(haft_worker *worker)
 {
     const haft_table *table = worker->table;
     struct batch *batch = NULL;
 
-    for (haft_worker *other = roster_first(table); other != NULL && batch == NULL;
+    for (haft_worker *other = worker_list_first(table); other != NULL && batch == NULL;
          other = other->next) {
         batch = ring_take(&other->ready, &table->pool, UINT64_MAX);
     }
@@ -198,12 +198,12 @@ struct batch *shelf_steal_ready(haft_worker *worker)
     return batch;
 }
 
-struct batch *shelf_steal_due(haft_worker *worker, uint64_t done)
+struct batch *exchange_steal_elapsed(haft_worker *worker, uint64_t done)
 {
     const haft_table *table = worker->table;
     struct batch *batch = NULL;
 
-    for (haft_worker *other = roster_first(table); other != NULL && batch == NULL;
+    for (haft_worker *other = worker_list_first(table); other != NULL && batch == NULL;
          other = other->next) {
         batch = ring_take(&other->waiting, &table->pool, done);
     }
@@ -211,24 +211,24 @@ struct batch *shelf_steal_due(haft_worker *worker, uint64_t done)
     return batch;
 }
 
-struct batch *shelf_find_ready(haft_worker *worker)
+struct batch *exchange_find_ready(haft_worker *worker)
 {
-    struct batch *batch = shelf_take_ready(worker);
+    struct batch *batch = exchange_take_ready(worker);
 
-    return batch != NULL ? batch : shelf_steal_ready(worker);
+    return batch != NULL ? batch : exchange_steal_ready(worker);
 }
 
-struct batch *shelf_find_due(haft_worker *worker, uint64_t done)
+struct batch *exchange_find_elapsed(haft_worker *worker, uint64_t done)
 {
-    struct batch *batch = shelf_take_due(worker, done);
+    struct batch *batch = exchange_take_elapsed(worker, done);
 
-    return batch != NULL ? batch : shelf_steal_due(worker, done);
+    return batch != NULL ? batch : exchange_steal_elapsed(worker, done);
 }
 
-struct batch *shelf_take_waiting(haft_worker *worker)
+struct batch *exchange_take_waiting(haft_worker *worker)
 {
     haft_table *table = worker->table;
-    struct batch *batch = shelf_steal_due(worker, UINT64_MAX);
+    struct batch *batch = exchange_steal_elapsed(worker, UINT64_MAX);
 
     return batch != NULL ? batch : depot_take(&table->waiting, &table->pool, UINT64_MAX);
 }

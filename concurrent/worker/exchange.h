@@ -10,38 +10,39 @@
 #include "concurrent/worker/state.h"
 
 /* An empty batch for this worker; and an empty one back. */
-struct batch *shelf_empty_batch(haft_worker *worker);
-void shelf_give_batch(haft_worker *worker, struct batch *batch);
+struct batch *exchange_take_empty(haft_worker *worker);
+void exchange_give_empty(haft_worker *worker, struct batch *batch);
 
 /* The batch waits under its ticket: in the worker's ring.  False: there was no room, so batches
  * before it have moved, or it is in the depot. */
-bool shelf_wait(haft_worker *worker, struct batch *batch);
+bool exchange_put_waiting(haft_worker *worker, struct batch *batch);
 
 /* The batch may be reused at once: in the worker's ring, or in the depot. */
-void shelf_ready(haft_worker *worker, struct batch *batch);
+void exchange_put_ready(haft_worker *worker, struct batch *batch);
 
-/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
-void shelf_offer(haft_worker *worker, struct batch *batch);
+/* exchange_put_ready(), but a full batch goes to the depot: any worker takes it before fresh slots.
+ * */
+void exchange_offer_ready(haft_worker *worker, struct batch *batch);
 
 /*
  * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
  * workers, open or closed.  NULL: none.
  */
-struct batch *shelf_take_ready(haft_worker *worker);
-struct batch *shelf_steal_ready(haft_worker *worker);
+struct batch *exchange_take_ready(haft_worker *worker);
+struct batch *exchange_steal_ready(haft_worker *worker);
 
 /*
  * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
  * the depot's; or from the rings of others.  NULL: none.
  */
-struct batch *shelf_take_due(haft_worker *worker, uint64_t done);
-struct batch *shelf_steal_due(haft_worker *worker, uint64_t done);
+struct batch *exchange_take_elapsed(haft_worker *worker, uint64_t done);
+struct batch *exchange_steal_elapsed(haft_worker *worker, uint64_t done);
 
 /* Such a batch, the worker's own or the depot's before those of other workers. */
-struct batch *shelf_find_ready(haft_worker *worker);
-struct batch *shelf_find_due(haft_worker *worker, uint64_t done);
+struct batch *exchange_find_ready(haft_worker *worker);
+struct batch *exchange_find_elapsed(haft_worker *worker, uint64_t done);
 
 /* Any batch that waits, when no other thread uses the table.  NULL: none. */
-struct batch *shelf_take_waiting(haft_worker *worker);
+struct batch *exchange_take_waiting(haft_worker *worker);
 
 #endif /* HAFT_CONCURRENT_EXCHANGE_H */

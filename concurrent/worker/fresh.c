@@ -7,7 +7,7 @@
  * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
  *
  * Edges in this file.
- *   EXTENT  fresh_give (release) -> take_from_extent, fresh_at_hand (acquire)
+ *   EXTENT  fresh_give (release) -> take_from_extent, fresh_in_extent (acquire)
  *           the bump above a slot before its use, and before the slot counts as fresh
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
  *   COUNT   how far the table's slots were drawn: others may draw meanwhile
@@ -43,7 +43,7 @@ static uint64_t extent_count(uint64_t extent)
     return extent & (AGAIN - 1);
 }
 
-uint64_t fresh_at_hand(const haft_worker *worker, bool again)
+uint64_t fresh_in_extent(const haft_worker *worker, bool again)
 {
     /* Weakened, slots of an extent could count as fresh, and not as drawn. */
     const uint64_t extent = load_acquire(EXTENT, &worker->extent);
@@ -149,7 +149,7 @@ static uint64_t steal(haft_worker *worker, uint64_t most, uint64_t *first)
 {
     uint64_t taken = 0;
 
-    for (haft_worker *other = roster_first(worker->table); other != NULL && taken == 0;
+    for (haft_worker *other = worker_list_first(worker->table); other != NULL && taken == 0;
          other = other->next) {
         taken = take_from_extent(&other->extent, most, first);
     }
@@ -180,8 +180,9 @@ uint64_t fresh_in_extents(const haft_table *table, bool again)
 {
     uint64_t slots = 0;
 
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
-        slots += fresh_at_hand(worker, again);
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
+        slots += fresh_in_extent(worker, again);
     }
     return slots;
 }
@@ -219,7 +220,7 @@ static haft_status populate_workers(const haft_table *table, uint64_t *workers)
     haft_status status = HAFT_OK;
 
     *workers = 0;
-    for (haft_worker *worker = roster_first(table); worker != NULL && status == HAFT_OK;
+    for (haft_worker *worker = worker_list_first(table); worker != NULL && status == HAFT_OK;
          worker = worker->next) {
         status = memory_populate((char *)worker, sizeof *worker);
         (*workers)++;

@@ -19,7 +19,7 @@ void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again)
 uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
 
 /* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
-uint64_t fresh_at_hand(const haft_worker *worker, bool again);
+uint64_t fresh_in_extent(const haft_worker *worker, bool again);
 
 /* Such slots of all workers' extents. */
 uint64_t fresh_in_extents(const haft_table *table, bool again);

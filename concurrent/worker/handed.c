@@ -60,7 +60,8 @@ void transit_end(haft_worker *worker, bool has_begun)
 
 void transit_wait(const haft_table *table)
 {
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         const uint64_t number = load_acquire(TRANSIT, &worker->transit);
 
         for (uint64_t turn = 0;
@@ -74,7 +75,8 @@ uint64_t transit_moves(const haft_table *table)
 {
     uint64_t moves = 0;
 
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         moves += load_relaxed(COUNT, &worker->moves);
     }
     return moves;

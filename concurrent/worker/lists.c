@@ -127,21 +127,21 @@ static uint64_t walk(const haft_table *table, uint64_t first, uint64_t most, uin
     return count;
 }
 
-uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
+uint64_t inherited_take(haft_worker *worker, uint64_t most, uint32_t *indices)
 {
     assert(most <= BATCH_SLOTS);
     haft_table *table = worker->table;
-    uint64_t first = load_relaxed(RETRY, &table->legacy.listed);
+    uint64_t first = load_relaxed(RETRY, &table->inherited.listed);
 
     while (first != MARK_END) {
         uint64_t rest;
         const uint64_t count = walk(table, first, most, indices, &rest);
 
-        if (cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
+        if (cas_relaxed(RETRY, &table->inherited.listed, first, rest)) {
             assert(count != 0 && (rest == MARK_END || rest >= HAFT_FIRST_INDEX));
             return count;
         }
-        first = load_relaxed(RETRY, &table->legacy.listed);
+        first = load_relaxed(RETRY, &table->inherited.listed);
     }
     return 0;
 }

@@ -25,6 +25,6 @@ bool lists_have_slots(const haft_table *table);
 uint32_t list_take(haft_table *table, enum list_kind kind, struct batch *batch, uint32_t most);
 
 /* Up to `most` of them into `indices`: how many.  Lock-free. */
-uint64_t legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices);
+uint64_t inherited_take(haft_worker *worker, uint64_t most, uint32_t *indices);
 
 #endif /* HAFT_CONCURRENT_LISTS_H */

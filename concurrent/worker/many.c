@@ -5,10 +5,10 @@
  * one: if the count lagged behind by a batch while others insert, occupancy_why_none()
  * could say HAFT_FULL of a table that was never full.
  */
-#include "concurrent/worker/hand.h"
 #include "concurrent/worker/life.h"
 #include "concurrent/worker/refill.h"
 #include "concurrent/worker/retire.h"
+#include "concurrent/worker/worker_batches.h"
 #include "concurrent/worker/worker_list.h"
 #include "lib/base/compiler.h"
 #include "lib/slots/object.h"
@@ -80,7 +80,7 @@ static void insert_found(haft_worker *worker, uint32_t count, const void *caller
                          const char *objects, haft_id *ids)
 {
     const struct slots *slots = &worker->table->slots;
-    const uint32_t *indices = hand_next(worker);
+    const uint32_t *indices = filling_next(worker);
 
     tally(&worker->counters.inserted, count);
     fetch_first(slots, indices, count);
@@ -102,7 +102,7 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     uint32_t found;
     const void *caller = CALLER;
 
-    while (done < count && (status = supply_find(worker, count - done, &found)) == HAFT_OK) {
+    while (done < count && (status = refill_if_empty(worker, count - done, &found)) == HAFT_OK) {
         insert_found(worker, found, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
         done += found;
     }
@@ -116,7 +116,7 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
 {
     debug_check(worker);
     const struct slots *slots = &worker->table->slots;
-    const uint64_t last_life = hand_last_life(worker);
+    const uint64_t last_life = front_last_life(worker);
     const void *caller = CALLER;
     size_t done = 0;
 

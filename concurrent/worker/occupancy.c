@@ -20,7 +20,8 @@ static void count_begun(struct lives *lives, const haft_table *table)
 {
     lives->begun = 0;
     lives->exhausted = 0;
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         lives->exhausted += load_acquire(TALLY, &worker->counters.exhausted);
         lives->begun += load_acquire(TALLY, &worker->counters.reserved);
         lives->begun += load_acquire(TALLY, &worker->counters.inserted);
@@ -30,7 +31,8 @@ static void count_begun(struct lives *lives, const haft_table *table)
 static void count_ended(struct lives *lives, const haft_table *table)
 {
     lives->ended = load_relaxed(COUNT, &table->counters.freed);
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         lives->ended += load_relaxed(COUNT, &worker->counters.aborted);
         lives->ended += load_relaxed(COUNT, &worker->counters.freed);
     }

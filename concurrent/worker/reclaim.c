@@ -31,7 +31,7 @@ static bool is_pinned(const haft_table *table, atomic_u64 *at)
     atomic_u64 *pins = slots_pins(&table->slots, at);
 
     /* Weakened, the slot could be written again before the last use under a pin. */
-    if (fetch_or_acq_rel(PIN, pins, PIN_TAKEN) != 0) {
+    if (fetch_or_acq_rel(PIN, pins, PIN_ELAPSED) != 0) {
         return true;
     }
     store_relaxed(OWN, pins, 0);
@@ -49,7 +49,7 @@ static void call_back(haft_worker *worker, uint64_t index, atomic_u64 *at, uint6
 }
 
 /* One retired slot.  True if it may be used again: neither pinned nor exhausted. */
-static bool sift(haft_worker *worker, uint64_t index)
+static bool reclaim_slot(haft_worker *worker, uint64_t index)
 {
     const haft_table *table = worker->table;
     const struct word_format *format = &table->slots.format;
@@ -82,14 +82,14 @@ void reclaim_quietly(haft_worker *worker, struct batch *batch)
     const uint32_t count = batch->count;
 
     store_relaxed(OWN, &batch->ticket, 0);
-    if (!worker->table->sifts && !batch->has_last_lives) {
+    if (!worker->table->reclaims_by_slot && !batch->has_last_lives) {
         count_up(&worker->counters.reclaimed, count);
         return;
     }
     batch->count = 0;
     batch->has_last_lives = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (sift(worker, batch->indices[i])) {
+        if (reclaim_slot(worker, batch->indices[i])) {
             batch->indices[batch->count++] = batch->indices[i];
         }
     }
@@ -98,20 +98,20 @@ void reclaim_quietly(haft_worker *worker, struct batch *batch)
 /* Cancellation is off for the batch: for each object it would cost as much as the object. */
 static void call_back_for(haft_worker *worker, struct batch *source)
 {
-    struct batch *destination = shelf_empty_batch(worker);
+    struct batch *destination = exchange_take_empty(worker);
     const int cancel = os_cancel_off();
 
     taking = (struct taking){worker->table, destination};
     for (uint32_t i = 0; i < source->count; i++) {
-        if (sift(worker, source->indices[i])) {
+        if (reclaim_slot(worker, source->indices[i])) {
             destination->indices[destination->count++] = source->indices[i];
         }
     }
     taking.table = NULL;
     os_cancel_restore(cancel);
     source->count = 0;
-    shelf_give_batch(worker, source);
-    shelf_ready(worker, destination);
+    exchange_give_empty(worker, source);
+    exchange_put_ready(worker, destination);
 }
 
 void reclaim_batch(haft_worker *worker, struct batch *source)
@@ -120,7 +120,7 @@ void reclaim_batch(haft_worker *worker, struct batch *source)
         call_back_for(worker, source);
     } else {
         reclaim_quietly(worker, source);
-        shelf_ready(worker, source);
+        exchange_put_ready(worker, source);
     }
 }
 

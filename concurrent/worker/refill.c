@@ -8,8 +8,8 @@
  *   5. a former local table's free slots, then fresh ones
  *   6. the ready batches of other workers, then their due ones
  *
- * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
- * write a supplier and put it into that list.
+ * A table has only those that its options call for: refill_choose_sources().  To add a source of
+ * slots, write a supplier and put it into that list.
  *
  * Inside a callback, tables with on_reclaim leave due batches alone.
  *
@@ -36,38 +36,38 @@
 #include "concurrent/worker/budget.h"
 #include "concurrent/worker/exchange.h"
 #include "concurrent/worker/fresh.h"
-#include "concurrent/worker/hand.h"
 #include "concurrent/worker/handed.h"
 #include "concurrent/worker/lists.h"
 #include "concurrent/worker/occupancy.h"
 #include "concurrent/worker/reclaim.h"
 #include "concurrent/worker/retire.h"
 #include "concurrent/worker/sweep.h"
+#include "concurrent/worker/worker_batches.h"
 #include "concurrent/worker/worker_list.h"
 #include <assert.h>
 #include <stddef.h>
 
 /* A search, and what its suppliers answer besides slots. */
-struct search {
-    struct batch *due;  /* taken out, to be taken back before the next round; NULL: none */
-    haft_status status; /* why there are no fresh slots */
-    bool has_begun;     /* a supplier has asked for due batches */
-    unsigned unpinned;  /* batches of unpinned slots taken out */
-    uint64_t done;      /* then: the highest ticket done when a supplier first asked */
+struct refill {
+    struct batch *detached; /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status;     /* why there are no fresh slots */
+    bool has_begun;         /* a supplier has asked for due batches */
+    unsigned unpinned;      /* batches of unpinned slots taken out */
+    uint64_t done;          /* then: the highest ticket done when a supplier first asked */
 };
 
 /* --- batches that are ready --- */
 
 /* Hand on the slots of the filling batch beyond the batch limit. */
-static void hand_on_rest(haft_worker *worker)
+static void flush_rest(haft_worker *worker)
 {
-    if (hand_filling_count(worker) > worker->batch_limit) {
-        struct batch *filling = hand_filling(worker);
-        struct batch *rest = shelf_empty_batch(worker);
+    if (filling_count(worker) > worker->batch_limit) {
+        struct batch *filling = filling_detach(worker);
+        struct batch *rest = exchange_take_empty(worker);
 
         batch_move(rest, filling, filling->count - worker->batch_limit);
-        hand_fill(worker, filling);
-        shelf_ready(worker, rest);
+        filling_set(worker, filling);
+        exchange_put_ready(worker, rest);
     }
 }
 
@@ -78,56 +78,56 @@ static bool use(haft_worker *worker, struct batch *batch)
         return false;
     }
     if (batch->count == 0) {
-        shelf_give_batch(worker, batch);
+        exchange_give_empty(worker, batch);
         return false;
     }
     assert(batch != worker->filling && batch->count <= BATCH_SLOTS);
-    shelf_give_batch(worker, worker->filling);
-    hand_fill(worker, batch);
-    hand_on_rest(worker);
+    exchange_give_empty(worker, worker->filling);
+    filling_set(worker, batch);
+    flush_rest(worker);
     return true;
 }
 
 /* Inside a callback: the slots that its thread has taken back so far. */
-static bool use_destination(haft_worker *worker, struct search *search)
+static bool use_destination(haft_worker *worker, struct refill *refill)
 {
     struct batch *destination = reclaim_destination(worker->table);
 
-    (void)search;
+    (void)refill;
     if (destination == NULL) {
         return false;
     }
     batch_move(worker->filling, destination, worker->batch_limit);
-    hand_fill(worker, worker->filling);
+    filling_set(worker, worker->filling);
     return true;
 }
 
-static bool use_ready(haft_worker *worker, struct search *search)
+static bool use_ready(haft_worker *worker, struct refill *refill)
 {
-    (void)search;
-    return use(worker, shelf_take_ready(worker));
+    (void)refill;
+    return use(worker, exchange_take_ready(worker));
 }
 
-static bool steal_ready(haft_worker *worker, struct search *search)
+static bool steal_ready(haft_worker *worker, struct refill *refill)
 {
-    (void)search;
-    return use(worker, shelf_steal_ready(worker));
+    (void)refill;
+    return use(worker, exchange_steal_ready(worker));
 }
 
 /* --- batches that are due --- */
 
 /* The search takes back what is due when it first asks. */
-static uint64_t done_of(haft_worker *worker, struct search *search)
+static uint64_t done_of(haft_worker *worker, struct refill *refill)
 {
-    if (!search->has_begun) {
-        search->done = domain_done(worker->table->domain);
-        search->has_begun = true;
+    if (!refill->has_begun) {
+        refill->done = domain_done(worker->table->domain);
+        refill->has_begun = true;
     }
-    return search->done;
+    return refill->done;
 }
 
 /* A batch that is due, with a ticket up to `done`; NULL: none. */
-typedef struct batch *due_taker(haft_worker *worker, uint64_t done);
+typedef struct batch *elapsed_taker(haft_worker *worker, uint64_t done);
 
 /* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
 static bool use_quietly(haft_worker *worker, struct batch *batch)
@@ -140,9 +140,9 @@ static bool use_quietly(haft_worker *worker, struct batch *batch)
 }
 
 /* Due batches until one of them has slots. */
-static bool use_first_due(haft_worker *worker, struct search *search, due_taker *take)
+static bool use_first_elapsed(haft_worker *worker, struct refill *refill, elapsed_taker *take)
 {
-    const uint64_t done = done_of(worker, search);
+    const uint64_t done = done_of(worker, refill);
     struct batch *batch;
 
     while ((batch = take(worker, done)) != NULL) {
@@ -153,66 +153,66 @@ static bool use_first_due(haft_worker *worker, struct search *search, due_taker 
     return false;
 }
 
-static bool use_due(haft_worker *worker, struct search *search)
+static bool use_elapsed(haft_worker *worker, struct refill *refill)
 {
-    return use_first_due(worker, search, shelf_take_due);
+    return use_first_elapsed(worker, refill, exchange_take_elapsed);
 }
 
-static bool steal_due(haft_worker *worker, struct search *search)
+static bool steal_elapsed(haft_worker *worker, struct refill *refill)
 {
-    return use_first_due(worker, search, shelf_steal_due);
+    return use_first_elapsed(worker, refill, exchange_steal_elapsed);
 }
 
 /* --- batches that are due, in a table with on_reclaim --- */
 
-static void take_back_due(haft_worker *worker, struct search *search)
+static void reclaim_detached(haft_worker *worker, struct refill *refill)
 {
-    reclaim_batch(worker, search->due);
+    reclaim_batch(worker, refill->detached);
 }
 
 /* The round ends with this batch, to be taken back; false: NULL. */
-static bool take_out(struct search *search, struct batch *batch)
+static bool detach(struct refill *refill, struct batch *batch)
 {
-    search->due = batch;
+    refill->detached = batch;
     return batch != NULL;
 }
 
-static bool take_first_due_out(haft_worker *worker, struct search *search, due_taker *take)
+static bool detach_first_elapsed(haft_worker *worker, struct refill *refill, elapsed_taker *take)
 {
-    return !callback_is_running() && take_out(search, take(worker, done_of(worker, search)));
+    return !callback_is_running() && detach(refill, take(worker, done_of(worker, refill)));
 }
 
-static bool take_due_out(haft_worker *worker, struct search *search)
+static bool detach_elapsed(haft_worker *worker, struct refill *refill)
 {
-    return take_first_due_out(worker, search, shelf_take_due);
+    return detach_first_elapsed(worker, refill, exchange_take_elapsed);
 }
 
-static bool steal_due_out(haft_worker *worker, struct search *search)
+static bool detach_stolen(haft_worker *worker, struct refill *refill)
 {
-    return take_first_due_out(worker, search, shelf_steal_due);
+    return detach_first_elapsed(worker, refill, exchange_steal_elapsed);
 }
 
 /* --- the lists --- */
 
-/* They take their ticket, for a later search. */
-static bool collect_freed(haft_worker *worker, struct search *search)
+/* They take their ticket, for a later refill. */
+static bool drain_freed_list(haft_worker *worker, struct refill *refill)
 {
-    (void)search;
-    gather_freed(worker);
+    (void)refill;
+    drain_freed(worker);
     return false;
 }
 
-static bool use_unpinned(haft_worker *worker, struct search *search)
+static bool use_unpinned(haft_worker *worker, struct refill *refill)
 {
-    (void)search;
-    return use_quietly(worker, gather_unpinned(worker));
+    (void)refill;
+    return use_quietly(worker, drain_unpinned(worker));
 }
 
 /* Others may go on unpinning. */
-static bool take_unpinned_out(haft_worker *worker, struct search *search)
+static bool detach_unpinned(haft_worker *worker, struct refill *refill)
 {
-    return !callback_is_running() && search->unpinned++ < UNPINNED_MOST &&
-           take_out(search, gather_unpinned(worker));
+    return !callback_is_running() && refill->unpinned++ < UNPINNED_MOST &&
+           detach(refill, drain_unpinned(worker));
 }
 
 /* --- a former local table's free slots, and fresh ones --- */
@@ -223,14 +223,14 @@ static uint64_t most_to_draw(const haft_worker *worker)
     return callback_is_running() ? 1 : worker->batch_limit;
 }
 
-static bool use_legacy(haft_worker *worker, struct search *search)
+static bool use_inherited(haft_worker *worker, struct refill *refill)
 {
     struct batch *batch = worker->filling;
 
-    (void)search;
-    batch->count = (uint32_t)legacy_take(worker, most_to_draw(worker), batch->indices);
-    hand_fill(worker, batch);
-    return hand_filling_count(worker) != 0;
+    (void)refill;
+    batch->count = (uint32_t)inherited_take(worker, most_to_draw(worker), batch->indices);
+    filling_set(worker, batch);
+    return filling_count(worker) != 0;
 }
 
 static bool fill_from(haft_worker *worker, uint64_t first, uint64_t count)
@@ -243,20 +243,20 @@ static bool fill_from(haft_worker *worker, uint64_t first, uint64_t count)
         batch->indices[i] = (uint32_t)(first + i);
     }
     batch->count = (uint32_t)count;
-    hand_fill(worker, batch);
+    filling_set(worker, batch);
     return count != 0;
 }
 
-static bool use_fresh(haft_worker *worker, struct search *search)
+static bool use_fresh(haft_worker *worker, struct refill *refill)
 {
     uint64_t first = 0;
-    const uint64_t drawn = fresh_take(worker, most_to_draw(worker), &first, &search->status);
+    const uint64_t drawn = fresh_take(worker, most_to_draw(worker), &first, &refill->status);
 
     return fill_from(worker, first, drawn);
 }
 
 /* use_fresh() within the bound on memory that waits. */
-static bool use_bounded(haft_worker *worker, struct search *search)
+static bool use_bounded(haft_worker *worker, struct refill *refill)
 {
     haft_table *table = worker->table;
     const uint64_t most = most_to_draw(worker);
@@ -267,9 +267,9 @@ static bool use_bounded(haft_worker *worker, struct search *search)
     uint64_t drawn = 0;
     uint64_t first = 0;
 
-    search->status = HAFT_FULL;
+    refill->status = HAFT_FULL;
     if (room != 0) {
-        drawn = fresh_take(worker, most < room ? most : room, &first, &search->status);
+        drawn = fresh_take(worker, most < room ? most : room, &first, &refill->status);
     }
     /* Weakened, the same. */
     fetch_add_release(ASK, &table->drawing, UINT64_C(0) - most);
@@ -278,54 +278,54 @@ static bool use_bounded(haft_worker *worker, struct search *search)
 
 /* --- which of them a table has --- */
 
-void suppliers_choose(haft_table *table)
+void refill_choose_sources(haft_table *table)
 {
     const bool calls_back = table->on_reclaim != NULL;
-    struct suppliers *suppliers = &table->suppliers;
-    supplier **next = suppliers->in_order;
+    struct refill_sources *sources = &table->refill_sources;
+    refill_source **next = sources->in_order;
 
     if (calls_back) {
         *next++ = use_destination;
     }
     *next++ = use_ready;
-    *next++ = calls_back ? take_due_out : use_due;
-    *next++ = collect_freed;
+    *next++ = calls_back ? detach_elapsed : use_elapsed;
+    *next++ = drain_freed_list;
     if (table->slots.has_pins) {
-        *next++ = calls_back ? take_unpinned_out : use_unpinned;
+        *next++ = calls_back ? detach_unpinned : use_unpinned;
     }
-    if (table->legacy.local != NULL) {
-        *next++ = use_legacy;
+    if (table->inherited.local != NULL) {
+        *next++ = use_inherited;
     }
     *next++ = table->waiting_bytes == 0 ? use_fresh : use_bounded;
     *next++ = steal_ready;
-    *next++ = calls_back ? steal_due_out : steal_due;
-    assert(next <= suppliers->in_order + SUPPLIERS_MOST);
+    *next++ = calls_back ? detach_stolen : steal_elapsed;
+    assert(next <= sources->in_order + REFILL_SOURCES_MOST);
     *next = NULL;
-    suppliers->take_back = calls_back ? take_back_due : NULL;
+    sources->reclaim = calls_back ? reclaim_detached : NULL;
 }
 
 /* --- the search --- */
 
 /* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
-static haft_status shortage(haft_worker *worker, haft_status fresh)
+static haft_status fail_refill(haft_worker *worker, haft_status fresh)
 {
     haft_table *table = worker->table;
 
     retire_open(worker);
-    fetch_add_relaxed(HINT, &table->shortage, 1);
+    fetch_add_relaxed(HINT, &table->failures, 1);
     domain_hurry(table->domain);
     domain_notice_stall(table->domain);
     return occupancy_why_none(table, worker, fresh);
 }
 
 /* One supplier after the other, until one has found something. */
-static bool ask_suppliers(haft_worker *worker, struct search *search)
+static bool ask_sources(haft_worker *worker, struct refill *refill)
 {
-    supplier *const *next = worker->table->suppliers.in_order;
+    refill_source *const *next = worker->table->refill_sources.in_order;
 
-    search->due = NULL;
-    search->status = HAFT_OK;
-    while (*next != NULL && !(*next)(worker, search)) {
+    refill->detached = NULL;
+    refill->status = HAFT_OK;
+    while (*next != NULL && !(*next)(worker, refill)) {
         next++;
     }
     return *next != NULL;
@@ -335,39 +335,39 @@ static bool ask_suppliers(haft_worker *worker, struct search *search)
  * One round.  HAFT_OK: the filling batch has slots; or a batch was taken back, and it is time for
  * another round.
  */
-static haft_status search_round(haft_worker *worker, struct search *search)
+static haft_status refill_round(haft_worker *worker, struct refill *refill)
 {
     const bool has_begun = transit_begin(worker);
-    const bool found = ask_suppliers(worker, search);
+    const bool found = ask_sources(worker, refill);
 
-    if (search->due != NULL) {
-        worker->table->suppliers.take_back(worker, search);
+    if (refill->detached != NULL) {
+        worker->table->refill_sources.reclaim(worker, refill);
     }
     transit_end(worker, has_begun);
-    return found ? HAFT_OK : shortage(worker, search->status);
+    return found ? HAFT_OK : fail_refill(worker, refill->status);
 }
 
 /* Until the filling batch has slots: HAFT_OK, or why it has none. */
-static haft_status search_slots(haft_worker *worker)
+static haft_status refill_slots(haft_worker *worker)
 {
-    struct search search;
-    haft_status status = roster_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
+    struct refill refill;
+    haft_status status = worker_list_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
 
-    search.has_begun = false;
-    search.unpinned = 0;
+    refill.has_begun = false;
+    refill.unpinned = 0;
     budget_draw(worker);
-    while (status == HAFT_OK && hand_filling_count(worker) == 0) {
-        status = search_round(worker, &search);
+    while (status == HAFT_OK && filling_count(worker) == 0) {
+        status = refill_round(worker, &refill);
     }
     return status;
 }
 
-haft_status supply_find(haft_worker *worker, uint64_t most, uint32_t *count)
+haft_status refill_if_empty(haft_worker *worker, uint64_t most, uint32_t *count)
 {
-    const haft_status status = hand_filling_count(worker) == 0 ? search_slots(worker) : HAFT_OK;
+    const haft_status status = filling_count(worker) == 0 ? refill_slots(worker) : HAFT_OK;
 
     if (status == HAFT_OK) {
-        const uint32_t found = hand_filling_count(worker);
+        const uint32_t found = filling_count(worker);
 
         *count = most < found ? (uint32_t)most : found;
     }

@@ -10,9 +10,9 @@
  * Up to `most` slots in the filling batch, at least one, for the caller to use: how many in
  * `*count`.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except callbacks.
  */
-haft_status supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
+haft_status refill_if_empty(haft_worker *worker, uint64_t most, uint32_t *count);
 
 /* The table's suppliers, by its options.  Before any worker uses it. */
-void suppliers_choose(haft_table *table);
+void refill_choose_sources(haft_table *table);
 
 #endif /* HAFT_CONCURRENT_REFILL_H */

@@ -36,7 +36,7 @@ void retire_batch(haft_worker *worker, struct batch *batch)
     store_relaxed(OWN, &batch->ticket, ticket);
     worker->backlog.retired += batch->count;
     remember(&worker->backlog, ticket);
-    if (!shelf_wait(worker, batch)) {
+    if (!exchange_put_waiting(worker, batch)) {
         retire_hand_over(worker); /* batches that were handed over are behind it now, perhaps */
     }
 }
@@ -45,7 +45,7 @@ void retire_hand_over(haft_worker *worker)
 {
     struct backlog *backlog = &worker->backlog;
 
-    if (backlog->handed != backlog->retired && worker->table->sifts) {
+    if (backlog->handed != backlog->retired && worker->table->reclaims_by_slot) {
         backlog->handed = backlog->retired;
         handed_raise(worker->table, backlog->closings[(backlog->next - 1) % CLOSINGS].ticket);
         domain_handed(worker->table->domain);
@@ -54,22 +54,22 @@ void retire_hand_over(haft_worker *worker)
 
 void retire_open(haft_worker *worker)
 {
-    if (hand_open_count(worker) != 0) {
-        struct batch *batch = hand_opened(worker);
+    if (open_batch_count(worker) != 0) {
+        struct batch *batch = open_batch_detach(worker);
 
-        hand_open(worker, shelf_empty_batch(worker));
+        open_batch_set(worker, exchange_take_empty(worker));
         retire_batch(worker, batch);
     }
 }
 
-void retire_hand_on(haft_worker *worker)
+void retire_flush(haft_worker *worker)
 {
     retire_open(worker);
-    if (hand_filling_count(worker) != 0) {
-        struct batch *batch = hand_filling(worker);
+    if (filling_count(worker) != 0) {
+        struct batch *batch = filling_detach(worker);
 
-        hand_fill(worker, shelf_empty_batch(worker));
-        shelf_ready(worker, batch);
+        filling_set(worker, exchange_take_empty(worker));
+        exchange_put_ready(worker, batch);
     }
 }
 
@@ -82,11 +82,11 @@ static NOINLINE void look_further(haft_worker *worker, uint64_t index, const voi
     haft_table *table = worker->table;
 
     sites_note_death(&table->slots.sites, index, caller);
-    if (hand_open_count(worker) < worker->batch_limit) {
+    if (open_batch_count(worker) < worker->batch_limit) {
         return;
     }
     budget_draw(worker);
-    if (hand_open_count(worker) >= worker->batch_limit) {
+    if (open_batch_count(worker) >= worker->batch_limit) {
         retire_open(worker);
     }
 }
@@ -113,7 +113,7 @@ NOINLINE haft_status worker_free(haft_worker *worker, haft_id id, const void *ca
     if (word_generation(&slots->format, next) == 0) {
         worker->open->has_last_lives = true;
     }
-    if (hand_add_freed(worker, index)) {
+    if (open_batch_add_freed(worker, index)) {
         look_further(worker, index, caller);
     }
     return HAFT_OK;
@@ -123,7 +123,7 @@ haft_status haft_free(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
 
-    if (haft_worker_front_free(worker, worker->view, hand_last_life(worker), id)) {
+    if (haft_worker_front_free(worker, worker->view, front_last_life(worker), id)) {
         return HAFT_OK;
     }
     return worker_free(worker, id, CALLER);
@@ -155,7 +155,7 @@ NOINLINE void worker_abort(haft_worker *worker, haft_id id, const void *caller)
         sites_note_death(&table->slots.sites, index, caller);
         count_up(&worker->counters.reclaimed, 1);
         tally(&worker->counters.exhausted, 1);
-    } else if (hand_add_aborted(worker, index)) {
+    } else if (open_batch_add_aborted(worker, index)) {
         look_further(worker, index, caller);
     }
 }
@@ -169,7 +169,7 @@ static inline void abort_here(haft_worker *worker, haft_id id, const void *calle
     assert(life_is_reserved(&worker->table->slots, id) && "an id is reserved, and given up once");
     count_up(&worker->counters.aborted, 1);
     store_relaxed(OWN, word, id.bits - index - worker->above_index + MARK_END);
-    if (hand_add_aborted(worker, index)) {
+    if (open_batch_add_aborted(worker, index)) {
         look_further(worker, index, caller);
     }
 }
@@ -178,7 +178,7 @@ void haft_abort(haft_worker *worker, haft_id id)
 {
     debug_check(worker);
 
-    if (id.bits < hand_last_life(worker)) {
+    if (id.bits < front_last_life(worker)) {
         abort_here(worker, id, CALLER);
     } else {
         worker_abort(worker, id, CALLER);

@@ -6,8 +6,8 @@
 #ifndef HAFT_CONCURRENT_RETIRE_H
 #define HAFT_CONCURRENT_RETIRE_H
 
-#include "concurrent/worker/hand.h"
 #include "concurrent/worker/life.h"
+#include "concurrent/worker/worker_batches.h"
 
 /* The batch, whose slots' lives have ended, takes its ticket and waits. */
 void retire_batch(haft_worker *worker, struct batch *batch);
@@ -19,7 +19,7 @@ void retire_open(haft_worker *worker);
 void retire_hand_over(haft_worker *worker);
 
 /* Hand all slots that the worker holds on to others. */
-void retire_hand_on(haft_worker *worker);
+void retire_flush(haft_worker *worker);
 
 /* haft_abort, as called from `caller`. */
 void worker_abort(haft_worker *worker, haft_id id, const void *caller);

@@ -54,7 +54,7 @@ struct haft_worker {
     uint64_t last_life;
     haft_view view;
 
-    /* Positions in the two batches below: see hand.h. */
+    /* Positions in the two batches below: see worker_batches.h. */
     uintptr_t use_at;
     uintptr_t free_at;
     uint64_t use_to;
@@ -67,14 +67,14 @@ struct haft_worker {
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
-    uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t lift;        /* of its thread's standing, that it is of: see jobs.h */
-    uint64_t callback;    /* that it was opened in; 0: none */
-    bool is_to_draw;      /* open, and it has not drawn from the budget */
-    bool is_movable;      /* the frame clock lets it go from thread to thread */
-    uint64_t swept;       /* tickets done when it last found no due batch anywhere */
-    uint64_t shortage;    /* the table's, when last answered */
-    uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
+    uint32_t batch_limit;   /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    uint32_t lift;          /* of its thread's standing, that it is of: see jobs.h */
+    uint64_t callback;      /* that it was opened in; 0: none */
+    bool is_to_draw;        /* open, and it has not drawn from the budget */
+    bool is_movable;        /* the frame clock lets it go from thread to thread */
+    uint64_t swept;         /* tickets done when it last found no due batch anywhere */
+    uint64_t failures_seen; /* the table's, when last answered */
+    uint64_t failures_before; /* and when the worker was opened: it does not wait for that */
     uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
     struct backlog backlog;
 
@@ -84,7 +84,7 @@ struct haft_worker {
     atomic_u64 state;
     atomic_u64 transit;       /* odd: the worker may have waiting slots in hand: see handed.h */
     atomic_u64 moves;         /* how often its ring had no room for a batch that waits */
-    struct haft_worker *next; /* in the roster; constant */
+    struct haft_worker *next; /* in the worker list; constant */
     struct segment segment;
 };
 
@@ -101,7 +101,7 @@ enum list_kind {
 };
 
 /* The slots of a former local table that the shared one has not used yet: see share.c. */
-struct legacy {
+struct inherited {
     haft_local *local; /* the local table's options; NULL: it was none */
     atomic_u64 listed; /* the first of its free slots, or MARK_END */
 };
@@ -112,36 +112,36 @@ struct released {
     atomic_u64 slots; /* in all of them */
 };
 
-struct search; /* suppliers.h */
+struct refill; /* suppliers.h */
 
 /*
  * A supplier: a function that a search asks for slots.  True: the filling batch has some, or a
  * batch was taken out, to be taken back before the next round.
  */
-typedef bool supplier(haft_worker *worker, struct search *search);
+typedef bool refill_source(haft_worker *worker, struct refill *refill);
 
-#define SUPPLIERS_MOST 9 /* of a table with every option: suppliers_choose() */
+#define REFILL_SOURCES_MOST 9 /* of a table with every option: refill_choose_sources() */
 
-/* How a table's search goes, by the table's options: suppliers_choose() sets it. */
-struct suppliers {
-    supplier *in_order[SUPPLIERS_MOST + 1]; /* NULL behind the last */
+/* How a table's search goes, by the table's options: refill_choose_sources() sets it. */
+struct refill_sources {
+    refill_source *in_order[REFILL_SOURCES_MOST + 1]; /* NULL behind the last */
 
     /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
-    void (*take_back)(haft_worker *worker, struct search *search);
+    void (*reclaim)(haft_worker *worker, struct refill *refill);
 };
 
 struct haft_table {
     struct slots slots;
     haft_domain *domain;
-    struct suppliers suppliers;
+    struct refill_sources refill_sources;
     struct pool pool;
     uint32_t batch_max;    /* slots in a full batch */
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
-    bool is_quick;    /* haft_insert may copy without a call */
-    bool sifts;       /* each slot that is taken back is looked at */
-    bool never_waits; /* no quiescent point waits for a grace period */
+    bool is_quick;         /* haft_insert may copy without a call */
+    bool reclaims_by_slot; /* each slot that is taken back is looked at */
+    bool never_waits;      /* no quiescent point waits for a grace period */
     uint64_t capacity;
     uint64_t budget_size;
     uint64_t waiting_bytes; /* the option; 0: a bound for quiescent points only */
@@ -152,17 +152,17 @@ struct haft_table {
     const char *name; /* behind the struct */
 
     _Alignas(CACHE_LINE) atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
-    _Alignas(CACHE_LINE) atomic_u64 shortage; /* times that a thread found no slot */
+    _Alignas(CACHE_LINE) atomic_u64 failures; /* times that a thread found no slot */
     atomic_u64 budget;                        /* slots that workers may still hold back */
-    atomic_u64 roster; /* address of the worker added last | 1: none is opened any more */
-    atomic_u64 handed; /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
+    atomic_u64 workers; /* address of the worker added last | 1: none is opened any more */
+    atomic_u64 handed;  /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
     _Alignas(CACHE_LINE) struct depot waiting; /* full batches, with their tickets */
     struct depot ready;                        /* full batches that may be reused at once */
     _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];
     struct counters counters; /* of haft_table_free(), whose callers add atomically */
-    struct legacy legacy;
+    struct inherited inherited;
     struct released released;
-    atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim) */
+    atomic_u64 trimming; /* 1: a thread takes slots out of all batches (trim) */
     atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
     uint64_t number;        /* no other table ever has it */
@@ -177,7 +177,7 @@ struct haft_table {
  * The pins of an object: their number, in the lower half; and a flag, set when its slot was to be
  * taken back and had pins: then the last unpin puts it into the list of unpinned ones.
  */
-#define PIN_TAKEN (UINT64_C(1) << 63)
+#define PIN_ELAPSED (UINT64_C(1) << 63)
 #define PIN_COUNT UINT64_C(0xffffffff)
 
 /* Whether calls with a worker are checked (debug_check): then programs make none in place. */

@@ -30,16 +30,16 @@ static struct batch *take_list(haft_worker *worker, enum list_kind kind)
     if (list_is_empty(worker->table, kind)) {
         return NULL;
     }
-    batch = shelf_empty_batch(worker);
+    batch = exchange_take_empty(worker);
     if (list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
-        shelf_give_batch(worker, batch);
+        exchange_give_empty(worker, batch);
         return NULL;
     }
     return batch;
 }
 
 /* All of them: with a bound, threads that free more between two looks would fill the table. */
-void gather_freed(haft_worker *worker)
+void drain_freed(haft_worker *worker)
 {
     const uint64_t most = most_slots(worker->table);
     uint64_t taken = 0;
@@ -52,46 +52,46 @@ void gather_freed(haft_worker *worker)
     retire_hand_over(worker); /* while it is in transit */
 }
 
-struct batch *gather_unpinned(haft_worker *worker)
+struct batch *drain_unpinned(haft_worker *worker)
 {
     return take_list(worker, LIST_UNPINNED);
 }
 
-void gather_lists(haft_worker *worker)
+void drain_lists(haft_worker *worker)
 {
     const bool has_begun = transit_begin(worker);
     struct batch *batch;
 
-    gather_freed(worker);
+    drain_freed(worker);
     /* Each may unpin the next one of a chain. */
-    for (int i = 0; i < UNPINNED_MOST && (batch = gather_unpinned(worker)) != NULL; i++) {
+    for (int i = 0; i < UNPINNED_MOST && (batch = drain_unpinned(worker)) != NULL; i++) {
         reclaim_batch(worker, batch);
     }
     transit_end(worker, has_begun);
 }
 
-bool gather_all_lists(haft_worker *worker)
+bool drain_all_lists(haft_worker *worker)
 {
     /* Slots of a chain come one at a time. */
     const uint64_t most = most_slots(worker->table);
     uint64_t looks = 0;
 
     while (looks < most && lists_have_slots(worker->table)) {
-        gather_lists(worker);
+        drain_lists(worker);
         looks++;
     }
     return looks != 0;
 }
 
-void gather_all_due(haft_worker *worker)
+void sweep_elapsed(haft_worker *worker)
 {
     const uint64_t done = domain_done(worker->table->domain);
     struct batch *batch;
 
     const bool has_begun = transit_begin(worker);
 
-    gather_all_lists(worker);
-    while ((batch = shelf_find_due(worker, done)) != NULL) {
+    drain_all_lists(worker);
+    while ((batch = exchange_find_elapsed(worker, done)) != NULL) {
         reclaim_batch(worker, batch);
     }
     transit_end(worker, has_begun);
@@ -107,7 +107,7 @@ static bool reclaim_some(haft_worker *worker, uint64_t done)
 
     while (taken < RECLAIMED_SLOTS) {
         struct batch *batch =
-            own_alone ? shelf_take_due(worker, done) : shelf_find_due(worker, done);
+            own_alone ? exchange_take_elapsed(worker, done) : exchange_find_elapsed(worker, done);
 
         if (batch == NULL) {
             return !own_alone;
@@ -124,7 +124,7 @@ static void clear_handed(haft_worker *worker, uint64_t handed, uint64_t done)
     if (!handed_clear(worker->table, handed)) {
         return;
     }
-    struct batch *batch = shelf_find_due(worker, done);
+    struct batch *batch = exchange_find_elapsed(worker, done);
 
     if (batch != NULL) {
         handed_raise(worker->table, handed); /* there may be more */

@@ -9,24 +9,24 @@
 #include "concurrent/worker/reclaim.h"
 
 /* All freed slots take tickets, in batches, and are handed over. */
-void gather_freed(haft_worker *worker);
+void drain_freed(haft_worker *worker);
 
 /* Up to a batch of unpinned slots, which are due; NULL: none. */
-struct batch *gather_unpinned(haft_worker *worker);
+struct batch *drain_unpinned(haft_worker *worker);
 
 /*
  * Collect from all lists; unpinned slots are taken back.  This and what follows: outside callbacks.
  */
-void gather_lists(haft_worker *worker);
+void drain_lists(haft_worker *worker);
 
 /*
- * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
+ * drain_lists() until the lists are empty, at most once for each slot of the table: other threads
  * may go on filling them.  True: they had slots.
  */
-bool gather_all_lists(haft_worker *worker);
+bool drain_all_lists(haft_worker *worker);
 
-/* gather_all_lists(), then take back all batches that were due when it began. */
-void gather_all_due(haft_worker *worker);
+/* drain_all_lists(), then take back all batches that were due when it began. */
+void sweep_elapsed(haft_worker *worker);
 
 /*
  * If slots were handed over, reclaim some of those that are due; with never_wait, only the worker's

@@ -13,27 +13,27 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/worker/budget.h"
-#include "concurrent/worker/hand.h"
 #include "concurrent/worker/lists.h"
 #include "concurrent/worker/retire.h"
 #include "concurrent/worker/sweep.h"
+#include "concurrent/worker/worker_batches.h"
 #include "concurrent/worker/worker_list.h"
 #include <assert.h>
 
 haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 {
     haft_domain *domain = table->domain;
-    haft_worker *opened = roster_take(table, WORKER_OPEN);
+    haft_worker *opened = worker_list_take(table, WORKER_OPEN);
 
     if (opened == NULL) {
-        return roster_why_none(table);
+        return worker_list_why_none(table);
     }
     if (domain_join(domain, opened, &opened->member, &opened->lift) != HAFT_OK) {
-        roster_leave(opened);
+        worker_list_put_back(opened);
         return HAFT_NO_MEMORY;
     }
     opened->callback = callback_number();
-    opened->shortage_before = load_relaxed(HINT, &table->shortage);
+    opened->failures_before = load_relaxed(HINT, &table->failures);
     opened->is_to_draw = true;
     *worker = opened;
     return HAFT_OK;
@@ -47,19 +47,19 @@ static void do_duties(haft_worker *worker)
     }
     sweep_handed(worker);
     if (lists_have_slots(worker->table)) {
-        gather_lists(worker);
+        drain_lists(worker);
     }
 }
 
 /* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
 static void let_go(haft_worker *worker)
 {
-    if (hand_open_count(worker) != 0) {
+    if (open_batch_count(worker) != 0) {
         retire_open(worker); /* before duties: callbacks may free, and find its slots */
     }
     do_duties(worker);
-    if (hand_open_count(worker) != 0 || hand_filling_count(worker) != 0) {
-        retire_hand_on(worker);
+    if (open_batch_count(worker) != 0 || filling_count(worker) != 0) {
+        retire_flush(worker);
     }
     retire_hand_over(worker);
     domain_hurry(worker->table->domain);
@@ -83,12 +83,12 @@ haft_status haft_worker_close(haft_worker *worker)
     }
     if (!worker_is_own(worker)) { /* by a thread that has joined its own, or has the set now */
         worker->lift = 0;
-        roster_hand_over(worker);
+        worker_change_thread(worker);
     }
     let_go(worker);
     budget_return(worker);
     domain_leave(worker->table->domain, worker, worker->member, worker->lift);
-    roster_leave(worker);
+    worker_list_put_back(worker);
     return HAFT_OK;
 }
 
@@ -101,14 +101,14 @@ haft_table *haft_worker_table(const haft_worker *worker)
 
 haft_worker *worker_borrow(haft_table *table)
 {
-    return roster_take(table, WORKER_BORROWED);
+    return worker_list_take(table, WORKER_BORROWED);
 }
 
 void worker_return(haft_worker *worker)
 {
-    retire_hand_on(worker);
+    retire_flush(worker);
     retire_hand_over(worker);
-    roster_leave(worker);
+    worker_list_put_back(worker);
 }
 
 /* --- quiescent points --- */
@@ -119,7 +119,7 @@ void worker_return(haft_worker *worker)
  */
 static bool is_worth_closing(const haft_worker *worker)
 {
-    return hand_open_count(worker) >= WORTH_CLOSING &&
+    return open_batch_count(worker) >= WORTH_CLOSING &&
            ring_length(&worker->waiting) < PARTIAL_BATCHES;
 }
 
@@ -137,14 +137,14 @@ static bool was_idle(haft_worker *worker)
 /* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
 static bool close_if_worth(haft_worker *worker, bool idle)
 {
-    const uint64_t shortage = load_relaxed(HINT, &worker->table->shortage);
-    const bool is_short = shortage != worker->shortage;
+    const uint64_t shortage = load_relaxed(HINT, &worker->table->failures);
+    const bool is_short = shortage != worker->failures_seen;
 
     if (idle || is_short || is_worth_closing(worker)) {
         retire_open(worker);
     }
-    worker->shortage = shortage;
-    return is_short && shortage != worker->shortage_before;
+    worker->failures_seen = shortage;
+    return is_short && shortage != worker->failures_before;
 }
 
 /* Forget the closings that are done; the slots that wait still. */

@@ -1,19 +1,19 @@
 /*
- * The roster: a table's workers.
+ * The worker list: a table's workers.
  *
  * Edges in this file.
- *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
- *   ADOPT   roster_leave (release) -> take_worker, roster_end, worker_state (acquire)   its last
- *           state, to the thread that has it next, or that clears or closes the table
+ *   WORKER_LIST  worker_list_add (release)   -> worker_list_first (acquire)   a worker's set-up
+ *   ADOPT   worker_list_put_back (release) -> take_worker, worker_list_end, worker_state (acquire)
+ *           its last state, to the thread that has it next, or that clears or closes the table
  *   OWN     before others can find the worker; a thread's own state
  *   RETRY   a first look; the compare-and-swap decides
- *   HINT    whether workers can be opened: roster_end decides, worker by worker
+ *   HINT    whether workers can be opened: worker_list_end decides, worker by worker
  */
 #include "concurrent/worker/worker_list.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
 #include "concurrent/clock/thread.h"
-#include "concurrent/worker/hand.h"
+#include "concurrent/worker/worker_batches.h"
 #include "lib/base/asan.h"
 #include "lib/base/compiler.h"
 #include <stddef.h>
@@ -42,14 +42,14 @@ static haft_worker *worker_at(uint64_t head)
     return (haft_worker *)(uintptr_t)(head & ~ENDED);
 }
 
-haft_worker *roster_first(const haft_table *table)
+haft_worker *worker_list_first(const haft_table *table)
 {
-    return worker_at(load_acquire(ROSTER, &table->roster));
+    return worker_at(load_acquire(WORKER_LIST, &table->workers));
 }
 
-bool roster_has_ended(const haft_table *table)
+bool worker_list_has_ended(const haft_table *table)
 {
-    return (load_relaxed(HINT, &table->roster) & ENDED) != 0;
+    return (load_relaxed(HINT, &table->workers) & ENDED) != 0;
 }
 
 static bool is_of_thread(enum worker_state state)
@@ -68,11 +68,12 @@ enum worker_state worker_state(const haft_worker *worker)
     return (enum worker_state)(load_acquire(ADOPT, &worker->state) & STATE_MASK);
 }
 
-uint64_t roster_open(const haft_table *table)
+uint64_t worker_list_open(const haft_table *table)
 {
     uint64_t open = 0;
 
-    for (const haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         open += is_of_thread(worker_state(worker)) &&
                 !thread_is_gone(load_relaxed(OWN, &worker->state) >> STATE_BITS);
     }
@@ -112,29 +113,29 @@ static void free_worker(const haft_table *table, haft_worker *worker)
     heap_give(&table->slots.heap, worker, sizeof *worker);
 }
 
-void roster_free(haft_table *table)
+void worker_list_free(haft_table *table)
 {
-    for (haft_worker *worker = roster_first(table), *next; worker != NULL; worker = next) {
+    for (haft_worker *worker = worker_list_first(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         free_worker(table, worker);
     }
 }
 
-/* In the roster; false: it is one of those that no thread opens. */
+/* In the worker list; false: it is one of those that no thread opens. */
 static bool link_worker(haft_table *table, haft_worker *worker, enum worker_state state)
 {
     uint64_t head;
 
     do {
-        head = load_acquire(ROSTER, &table->roster);
+        head = load_acquire(WORKER_LIST, &table->workers);
         worker->next = worker_at(head);
         store_relaxed(OWN, &worker->state, own((head & ENDED) != 0 ? WORKER_ENDED : state));
-    } while (
-        !cas_release(ROSTER, &table->roster, head, (uint64_t)(uintptr_t)worker | (head & ENDED)));
+    } while (!cas_release(WORKER_LIST, &table->workers, head,
+                          (uint64_t)(uintptr_t)worker | (head & ENDED)));
     return (head & ENDED) == 0;
 }
 
-haft_worker *roster_add(haft_table *table, enum worker_state state)
+haft_worker *worker_list_add(haft_table *table, enum worker_state state)
 {
     haft_worker *worker = heap_take(&table->slots.heap, sizeof(haft_worker), CACHE_LINE);
 
@@ -148,8 +149,8 @@ haft_worker *roster_add(haft_table *table, enum worker_state state)
         return NULL;
     }
     worker->batch_limit = 1;
-    hand_fill(worker, pool_take(&table->pool, &worker->segment));
-    hand_open(worker, pool_take(&table->pool, &worker->segment));
+    filling_set(worker, pool_take(&table->pool, &worker->segment));
+    open_batch_set(worker, pool_take(&table->pool, &worker->segment));
     set_front(worker);
     return link_worker(table, worker, state) ? worker : NULL;
 }
@@ -202,7 +203,7 @@ static haft_worker *find_worker(const haft_table *table, enum worker_state from,
     if (latest_worker.table == table->number && take_worker(latest_worker.worker, from, to)) {
         return latest_worker.worker;
     }
-    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (haft_worker *worker = worker_list_first(table); worker != NULL; worker = worker->next) {
         if (take_worker(worker, from, to)) {
             return worker;
         }
@@ -210,16 +211,16 @@ static haft_worker *find_worker(const haft_table *table, enum worker_state from,
     return NULL;
 }
 
-haft_worker *roster_take(haft_table *table, enum worker_state state)
+haft_worker *worker_list_take(haft_table *table, enum worker_state state)
 {
-    const bool has_ended = roster_has_ended(table);
+    const bool has_ended = worker_list_has_ended(table);
 
     if (has_ended && state == WORKER_OPEN) {
         return NULL;
     }
     haft_worker *worker = find_worker(table, has_ended ? WORKER_ENDED : WORKER_CLOSED, state);
 
-    worker = worker != NULL || has_ended ? worker : roster_add(table, state);
+    worker = worker != NULL || has_ended ? worker : worker_list_add(table, state);
     if (worker != NULL) {
         latest_worker.table = table->number;
         latest_worker.worker = worker;
@@ -227,25 +228,25 @@ haft_worker *roster_take(haft_table *table, enum worker_state state)
     return worker;
 }
 
-haft_status roster_why_none(const haft_table *table)
+haft_status worker_list_why_none(const haft_table *table)
 {
-    return roster_has_ended(table) ? HAFT_CLOSED : HAFT_NO_MEMORY;
+    return worker_list_has_ended(table) ? HAFT_CLOSED : HAFT_NO_MEMORY;
 }
 
-void roster_hand_over(haft_worker *worker)
+void worker_change_thread(haft_worker *worker)
 {
     assert(worker_state(worker) == WORKER_OPEN && "its thread or set has not closed it");
     store_relaxed(OWN, &worker->state, own(WORKER_OPEN));
 }
 
-void roster_leave(haft_worker *worker)
+void worker_list_put_back(haft_worker *worker)
 {
     worker->is_to_draw = false;
     worker->is_movable = false; /* the next to have it may be a thread */
     poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     store_release(ADOPT, &worker->state,
-                  roster_has_ended(worker->table) ? WORKER_ENDED : WORKER_CLOSED);
+                  worker_list_has_ended(worker->table) ? WORKER_ENDED : WORKER_CLOSED);
 }
 
 /* --- the end --- */
@@ -255,16 +256,16 @@ static void refuse_openings(haft_table *table)
     uint64_t head;
 
     do {
-        head = load_relaxed(RETRY, &table->roster);
-    } while (!cas_relaxed(RETRY, &table->roster, head, head | ENDED));
+        head = load_relaxed(RETRY, &table->workers);
+    } while (!cas_relaxed(RETRY, &table->workers, head, head | ENDED));
 }
 
-bool roster_end(haft_table *table)
+bool worker_list_end(haft_table *table)
 {
     bool all = true;
 
     refuse_openings(table);
-    for (haft_worker *worker = roster_first(table); worker != NULL; worker = worker->next) {
+    for (haft_worker *worker = worker_list_first(table); worker != NULL; worker = worker->next) {
         /* Weakened, its batches could be as they were before. */
         const bool is_ended = cas_acquire(ADOPT, &worker->state, WORKER_CLOSED, WORKER_ENDED) ||
                               worker_state(worker) == WORKER_ENDED;

@@ -1,10 +1,10 @@
 /*
  * concurrent/worker/worker_list.h - the workers of a table: a list that only grows, newest first.
  *
- *   for (haft_worker *w = roster_first(table); w != NULL; w = w->next)
+ *   for (haft_worker *w = worker_list_first(table); w != NULL; w = w->next)
  *
- * A worker that is closed stays in the roster, with its rings and its extent, until a thread opens
- * or borrows it.  All functions: any thread, lock-free.
+ * A worker that is closed stays in the worker list, with its rings and its extent, until a thread
+ * opens or borrows it.  All functions: any thread, lock-free.
  */
 #ifndef HAFT_CONCURRENT_WORKER_LIST_H
 #define HAFT_CONCURRENT_WORKER_LIST_H
@@ -12,38 +12,38 @@
 #include "concurrent/worker/state.h"
 #include <assert.h>
 
-haft_worker *roster_first(const haft_table *table);
+haft_worker *worker_list_first(const haft_table *table);
 
 /* How many are open or borrowed. */
-uint64_t roster_open(const haft_table *table);
+uint64_t worker_list_open(const haft_table *table);
 
-/* A new worker in the state `state` of the calling thread; NULL: roster_why_none(). */
-haft_worker *roster_add(haft_table *table, enum worker_state state);
+/* A new worker in the state `state` of the calling thread; NULL: worker_list_why_none(). */
+haft_worker *worker_list_add(haft_table *table, enum worker_state state);
 
 /* Why there is none to open or to borrow: HAFT_CLOSED or HAFT_NO_MEMORY. */
-haft_status roster_why_none(const haft_table *table);
+haft_status worker_list_why_none(const haft_table *table);
 
 /*
  * From now on no thread opens a worker, and those that are open find no slots.  Whether all workers
  * are closed.
  */
-bool roster_end(haft_table *table);
-bool roster_has_ended(const haft_table *table);
+bool worker_list_end(haft_table *table);
+bool worker_list_has_ended(const haft_table *table);
 
 /* The memory of all workers, when no thread has any. */
-void roster_free(haft_table *table);
+void worker_list_free(haft_table *table);
 
 /*
- * A worker that was closed, in that state, or else a new one; after roster_end() one that was
- * ended, to be borrowed.  NULL: roster_why_none().
+ * A worker that was closed, in that state, or else a new one; after worker_list_end() one that was
+ * ended, to be borrowed.  NULL: worker_list_why_none().
  */
-haft_worker *roster_take(haft_table *table, enum worker_state state);
+haft_worker *worker_list_take(haft_table *table, enum worker_state state);
 
 /* The worker, which is open, is the calling thread's from now on: it was handed over. */
-void roster_hand_over(haft_worker *worker);
+void worker_change_thread(haft_worker *worker);
 
 /* The worker is closed from now on: another thread may have it. */
-void roster_leave(haft_worker *worker);
+void worker_list_put_back(haft_worker *worker);
 
 /* A snapshot of its state; whether the thread with that number has it open; whether it is the
  * calling thread's, open or borrowed. */

@@ -171,7 +171,7 @@ Test(thread_clock, a_flush_wakes_it)
     expect_flush_driven(qsbr_thread);
 }
 
-static void expect_shortage_ends(struct setting setting)
+static void expect_failure_ends(struct setting setting)
 {
     const haft_table_options small = {.capacity = 64};
     struct shared shared = open_shared(setting, &small);
@@ -197,8 +197,8 @@ static void expect_shortage_ends(struct setting setting)
 
 Test(thread_clock, a_worker_short_of_slots_wakes_it_and_finds_some_soon)
 {
-    expect_shortage_ends(memb_thread);
-    expect_shortage_ends(qsbr_thread);
+    expect_failure_ends(memb_thread);
+    expect_failure_ends(qsbr_thread);
 }
 
 Test(thread_clock, its_thread_blocks_all_signals_and_the_callers_mask_stays)

@@ -35,7 +35,7 @@ static struct shared open_used(haft_id *live)
 
 static struct batch *take_ready(struct shared *shared)
 {
-    struct batch *batch = shelf_take_ready(shared->worker);
+    struct batch *batch = exchange_take_ready(shared->worker);
 
     must(batch != NULL && batch->count > 0 && batch->count < BATCH_SLOTS);
     return batch;
@@ -47,7 +47,7 @@ static struct batch *take_again(struct shared *shared, uint64_t number)
     struct batch *batch = take_ready(shared);
 
     while (batch->number != number) {
-        shelf_ready(shared->worker, batch);
+        exchange_put_ready(shared->worker, batch);
         batch = take_ready(shared);
     }
     return batch;
@@ -62,12 +62,12 @@ static void expect_wrong_with(struct shared *shared, int more, uint32_t index)
 
     batch->count += (uint32_t)more;
     batch->indices[batch->count - 1] = more > 0 ? index : batch->indices[batch->count - 1];
-    shelf_ready(shared->worker, batch);
+    exchange_put_ready(shared->worker, batch);
     cr_expect(not(census_is_right(shared->table)));
     batch = take_again(shared, number);
     batch->count -= (uint32_t)more;
     batch->indices[batch->count - 1] = before;
-    shelf_ready(shared->worker, batch);
+    exchange_put_ready(shared->worker, batch);
     cr_expect(census_is_right(shared->table));
 }
 
@@ -128,7 +128,7 @@ Test(census, notices_a_slot_that_is_in_two_places)
     struct batch *batch = take_ready(&shared);
     const uint32_t index = batch->indices[0];
 
-    shelf_ready(shared.worker, batch);
+    exchange_put_ready(shared.worker, batch);
     expect_wrong_with(&shared, 1, index);
     close_shared(&shared);
 }
@@ -195,10 +195,10 @@ Test(census, notices_a_batch_descriptor_that_is_lost)
 {
     haft_id live;
     struct shared shared = open_used(&live);
-    struct batch *batch = shelf_empty_batch(shared.worker);
+    struct batch *batch = exchange_take_empty(shared.worker);
 
     cr_expect(not(census_is_right(shared.table)));
-    shelf_give_batch(shared.worker, batch);
+    exchange_give_empty(shared.worker, batch);
     cr_expect(census_is_right(shared.table));
     close_shared(&shared);
 }

@@ -15,7 +15,7 @@ static bool met[SLOTS];
 /* A batch of `count` slots, numbered on from `*next`. */
 static struct batch *batch_of(haft_worker *worker, uint32_t count, uint32_t *next)
 {
-    struct batch *batch = shelf_empty_batch(worker);
+    struct batch *batch = exchange_take_empty(worker);
 
     for (uint32_t i = 0; i < count; i++) {
         batch->indices[batch->count++] = HAFT_FIRST_INDEX + (*next)++;
@@ -29,14 +29,14 @@ static uint32_t drain(haft_worker *worker)
 {
     uint32_t count = 0;
 
-    for (struct batch *batch; (batch = shelf_take_ready(worker)) != NULL;) {
+    for (struct batch *batch; (batch = exchange_take_ready(worker)) != NULL;) {
         for (uint32_t i = 0; i < batch->count; i++) {
             must(batch->indices[i] < SLOTS && !met[batch->indices[i]]);
             met[batch->indices[i]] = true;
         }
         count += batch->count;
         batch->count = 0;
-        shelf_give_batch(worker, batch);
+        exchange_give_empty(worker, batch);
     }
     return count;
 }
@@ -50,7 +50,7 @@ TEST_ON_EACH_CLOCK(shelf, partial_batches_merged_into_a_full_ring_keep_every_slo
     for (int n = 0; n < 800; n++) {
         const uint32_t size = 1 + (uint32_t)(random_next(&seed) >> 33) % 70;
 
-        shelf_ready(shared.worker, batch_of(shared.worker, size, &next));
+        exchange_put_ready(shared.worker, batch_of(shared.worker, size, &next));
     }
     cr_assert(lt(u32, next, SLOTS));
     cr_expect(lt(u64, 0, stats_of(shared.table).batches_moved)); /* some went to the depot */
@@ -68,12 +68,12 @@ TEST_ON_EACH_CLOCK(shelf, only_full_batches_go_to_the_depot)
     for (int n = 0; n < 800; n++) {
         const uint32_t size = 1 + (uint32_t)(random_next(&seed) >> 33) % 70;
 
-        shelf_ready(shared.worker, batch_of(shared.worker, size, &next));
+        exchange_put_ready(shared.worker, batch_of(shared.worker, size, &next));
     }
     while ((batch = depot_take(&shared.table->ready, &shared.table->pool, 0)) != NULL) {
         cr_expect(eq(u32, batch->count, shared.table->batch_max));
         batch->count = 0;
-        shelf_give_batch(shared.worker, batch);
+        exchange_give_empty(shared.worker, batch);
     }
     drain(shared.worker);
     close_shared(&shared);
@@ -86,7 +86,7 @@ TEST_ON_EACH_CLOCK(shelf, a_worker_keeps_few_ready_batches_and_the_depot_has_the
     uint32_t next = 0;
 
     for (int n = 0; n < READY_BATCHES + 3; n++) {
-        shelf_ready(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
+        exchange_put_ready(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
     }
     cr_expect(eq(u64, stats_of(shared.table).batches_moved, 3));
     cr_expect(eq(u32, drain(other), 3 * BATCH_SLOTS)); /* another worker finds them */
@@ -109,29 +109,29 @@ TEST_ON_EACH_CLOCK(shelf, batches_moved_counts_batches_and_no_look_in_vain)
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
-    cr_expect(eq(ptr, shelf_find_ready(other), NULL));
-    cr_expect(eq(ptr, shelf_find_due(other, UINT64_MAX), NULL));
+    cr_expect(eq(ptr, exchange_find_ready(other), NULL));
+    cr_expect(eq(ptr, exchange_find_elapsed(other, UINT64_MAX), NULL));
     cr_expect(eq(u64, stats_of(shared.table).batches_moved, 0));
     for (int n = 0; n < READY_BATCHES + 1; n++) {
-        shelf_ready(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
+        exchange_put_ready(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
     }
     for (int n = 0; n < RING_BATCHES + 1; n++) {
-        shelf_wait(shared.worker, waiting_batch(shared.worker, &next));
+        exchange_put_waiting(shared.worker, waiting_batch(shared.worker, &next));
     }
     cr_expect(eq(u64, stats_of(shared.table).batches_moved, 2)); /* the last ones, to the depots */
     for (uint64_t moved = 3; moved <= 6; moved++) { /* from there, then from the rings */
         struct batch *batch =
-            moved <= 4 ? shelf_find_ready(other) : shelf_find_due(other, UINT64_MAX);
+            moved <= 4 ? exchange_find_ready(other) : exchange_find_elapsed(other, UINT64_MAX);
 
         cr_assert(ne(ptr, batch, NULL));
         batch->count = 0;
-        shelf_give_batch(other, batch);
+        exchange_give_empty(other, batch);
         cr_expect(eq(u64, stats_of(shared.table).batches_moved, moved));
     }
     drain(shared.worker);
-    for (struct batch *batch; (batch = shelf_take_due(shared.worker, UINT64_MAX)) != NULL;) {
+    for (struct batch *batch; (batch = exchange_take_elapsed(shared.worker, UINT64_MAX)) != NULL;) {
         batch->count = 0;
-        shelf_give_batch(shared.worker, batch);
+        exchange_give_empty(shared.worker, batch);
     }
     haft_worker_close(other);
     close_shared(&shared);
@@ -144,18 +144,18 @@ TEST_ON_EACH_CLOCK(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or
     uint32_t next = 0;
 
     for (int closed = 0; closed < 2; closed++) {
-        shelf_ready(other, batch_of(other, 5, &next));
+        exchange_put_ready(other, batch_of(other, 5, &next));
         if (closed == 1) {
             haft_worker_close(other);
         }
-        cr_expect(eq(ptr, shelf_take_ready(shared.worker), NULL));
-        struct batch *batch = shelf_steal_ready(shared.worker);
+        cr_expect(eq(ptr, exchange_take_ready(shared.worker), NULL));
+        struct batch *batch = exchange_steal_ready(shared.worker);
 
         cr_assert(ne(ptr, batch, NULL));
         cr_expect(eq(u32, batch->count, 5));
         batch->count = 0;
-        shelf_give_batch(shared.worker, batch);
-        cr_expect(eq(ptr, shelf_steal_ready(shared.worker), NULL));
+        exchange_give_empty(shared.worker, batch);
+        cr_expect(eq(ptr, exchange_steal_ready(shared.worker), NULL));
     }
     close_shared(&shared);
 }
@@ -168,15 +168,15 @@ TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_found_when_its_ticket_is_done)
     struct batch *batch = batch_of(shared.worker, 5, &next);
 
     store_relaxed(OWN, &batch->ticket, domain_ticket(shared.domain));
-    shelf_wait(shared.worker, batch);
-    cr_expect(eq(ptr, shelf_take_ready(shared.worker), NULL));
-    cr_expect(eq(ptr, shelf_take_due(shared.worker, domain_done(shared.domain)), NULL));
-    cr_expect(eq(ptr, shelf_steal_due(other, domain_done(shared.domain)), NULL));
+    exchange_put_waiting(shared.worker, batch);
+    cr_expect(eq(ptr, exchange_take_ready(shared.worker), NULL));
+    cr_expect(eq(ptr, exchange_take_elapsed(shared.worker, domain_done(shared.domain)), NULL));
+    cr_expect(eq(ptr, exchange_steal_elapsed(other, domain_done(shared.domain)), NULL));
     assert_status(haft_domain_wait(shared.domain), HAFT_OK);
-    cr_expect(eq(ptr, shelf_steal_ready(other), NULL));
-    cr_expect(eq(ptr, shelf_steal_due(other, domain_done(shared.domain)), batch));
+    cr_expect(eq(ptr, exchange_steal_ready(other), NULL));
+    cr_expect(eq(ptr, exchange_steal_elapsed(other, domain_done(shared.domain)), batch));
     batch->count = 0;
-    shelf_give_batch(other, batch);
+    exchange_give_empty(other, batch);
     haft_worker_close(other);
     close_shared(&shared);
 }
@@ -194,13 +194,13 @@ static uint32_t due_slots(struct shared *shared, uint32_t due)
         }
         batch = batch_of(shared->worker, 3, &next);
         store_relaxed(OWN, &batch->ticket, domain_ticket(shared->domain));
-        shelf_wait(shared->worker, batch);
+        exchange_put_waiting(shared->worker, batch);
     }
-    while ((batch = shelf_take_waiting(shared->worker)) != NULL) {
+    while ((batch = exchange_take_waiting(shared->worker)) != NULL) {
         count +=
             load_relaxed(OWN, &batch->ticket) <= domain_done(shared->domain) ? batch->count : 0;
         batch->count = 0;
-        shelf_give_batch(shared->worker, batch);
+        exchange_give_empty(shared->worker, batch);
     }
     return count;
 }
@@ -235,20 +235,21 @@ TEST_ON_EACH_CLOCK(shelf, what_is_ready_is_found_behind_what_waits)
 
     reader_enter(&reader, &shared);
     for (int n = 0; n < RING_BATCHES + 2; n++) {
-        shelf_wait(shared.worker, full_batch(&shared, domain_ticket(shared.domain), &next));
+        exchange_put_waiting(shared.worker,
+                             full_batch(&shared, domain_ticket(shared.domain), &next));
     }
-    shelf_offer(shared.worker, full_batch(&shared, 0, &next));
-    batch = shelf_take_ready(other);
+    exchange_offer_ready(shared.worker, full_batch(&shared, 0, &next));
+    batch = exchange_take_ready(other);
     cr_assert(ne(ptr, batch, NULL));
     /* The last one. */
     cr_expect(eq(u32, batch->indices[0], HAFT_FIRST_INDEX + next - batch->count));
     batch->count = 0;
-    shelf_give_batch(other, batch);
-    cr_expect(eq(ptr, shelf_take_ready(other), NULL));
+    exchange_give_empty(other, batch);
+    cr_expect(eq(ptr, exchange_take_ready(other), NULL));
     reader_leave(&reader);
-    while ((batch = shelf_take_waiting(other)) != NULL) {
+    while ((batch = exchange_take_waiting(other)) != NULL) {
         batch->count = 0;
-        shelf_give_batch(other, batch);
+        exchange_give_empty(other, batch);
     }
     haft_worker_close(other);
     close_shared(&shared);

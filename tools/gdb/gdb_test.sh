@@ -49,7 +49,7 @@ check_values()
     debug "$@" -ex "set print pretty on" -ex "break look_here" -ex run \
         -ex "print alive" -ex "print freed" -ex "print nil" -ex "print ship" -ex "print table" \
         -ex "print *table" -ex "print *local" -ex "print *domain" -ex "print worker" \
-        -ex "print (struct haft_worker *)table->roster" -ex "haft id table passing" \
+        -ex "print (struct haft_worker *)table->workers" -ex "haft id table passing" \
         -ex "haft tables" -ex "haft id table alive" -ex "haft id table freed" \
         -ex "haft id table reserved" -ex "haft id table never" -ex "haft id table nil" \
         -ex "haft id table 3" -ex "haft id table 0x100000000" -ex "haft id table" \

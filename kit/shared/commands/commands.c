@@ -102,7 +102,7 @@ void haft_commands_close(haft_commands *commands)
 
     assert(!callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
-    roster_hand_over(commands->worker); /* the set may come from another thread */
+    worker_change_thread(commands->worker); /* the set may come from another thread */
     commands_give_up(commands, CALLER);
     for (size_t i = 0; i < commands->made; i++) {
         haft_arena_close(commands->recorders[i]->arena);
@@ -245,7 +245,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
 
     assert(!callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
-    roster_hand_over(commands->worker); /* the set may come from another thread */
+    worker_change_thread(commands->worker); /* the set may come from another thread */
     if (place < commands->open && commands->recorders[place]->key == key) {
         return kit_status(HAFT_SAME_KEY);
     }

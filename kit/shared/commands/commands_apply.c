@@ -136,7 +136,7 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
     assert(!commands->applying && "a command's call may not apply");
     const int cancel = os_cancel_off();
 
-    roster_hand_over(commands->worker); /* the set may come from another thread */
+    worker_change_thread(commands->worker); /* the set may come from another thread */
     commands->applying = true;
     carry_out(commands, CALLER, &counted);
     for (size_t i = 0; i < commands->open; i++) {

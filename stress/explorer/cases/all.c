@@ -8,7 +8,8 @@ extern const struct explored_case resolve_reuse_case, resolve_reuse_qsbr_case,
 extern const struct explored_case insert_many_case, is_live_case, freed_unread_case;
 /* capacity, clock, workers */
 extern const struct explored_case last_slot_case, full_case, exhaust_case, ticket_case,
-    drivers_case, drivers_late_case, late_case, wake_case, workers_case, adopt_case, roster_case;
+    drivers_case, drivers_late_case, late_case, wake_case, workers_case, adopt_case,
+    worker_list_case;
 extern const struct explored_case full_many_case, full_table_free_case, returned_case, closing_case,
     given_up_case, clear_case, clear_opening_case;
 /* tables that were another thread's before */
@@ -78,7 +79,7 @@ const struct explored_case *const all_cases[] = {
     &wake_case,
     &workers_case,
     &adopt_case,
-    &roster_case,
+    &worker_list_case,
     &share_case,
     &unshare_case,
     &commands_case,

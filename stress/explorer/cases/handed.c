@@ -58,7 +58,7 @@ static void handed_body(uint32_t thread)
 {
     race_begin();
     if (thread == 0) {
-        shelf_wait(workers[0], batch);
+        exchange_put_waiting(workers[0], batch);
         handed_raise(fixture.table, ticket);
     } else {
         sweep_handed(workers[1]);

@@ -1,7 +1,7 @@
 /* White-box: a thread that guesses an id before it is published: nothing else orders it after the
  * writes. */
 #include "concurrent/worker/budget.h"
-#include "concurrent/worker/hand.h"
+#include "concurrent/worker/worker_batches.h"
 #include "concurrent/worker/worker_list.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/detail/table_front.h>
@@ -203,7 +203,7 @@ static void set_up_front(void)
     require_status(haft_worker_flush(worker), HAFT_OK, "flushing");
     require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
     insert_stamped(worker);
-    id = haft_id_pack(fixture.layout, *hand_next(worker), 2, 0);
+    id = haft_id_pack(fixture.layout, *filling_next(worker), 2, 0);
 }
 
 static void front_body(uint32_t thread)

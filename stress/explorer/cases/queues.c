@@ -102,8 +102,9 @@ static void due_head_body(uint32_t thread)
 
     race_begin();
     if (thread == 0) {
-        shelf_wait(workers[0], late);
-    } else if ((batch = shelf_steal_due(workers[thread], domain_done(fixture.domain))) != NULL) {
+        exchange_put_waiting(workers[0], late);
+    } else if ((batch = exchange_steal_elapsed(workers[thread], domain_done(fixture.domain))) !=
+               NULL) {
         find(batch, true);
     }
     race_end();

@@ -118,11 +118,12 @@ const struct explored_case adopt_case = {
     .tear_down = tear_down_adopt,
 };
 
-/* --- roster: all slots are taken; the search for one looks at a worker that has just come --- */
+/* --- worker_list: all slots are taken; the search for one looks at a worker that has just come ---
+ * */
 
 static haft_id held[4];
 
-static void set_up_roster(void)
+static void set_up_worker_list(void)
 {
     open_two();
     for (int i = 0; i < 4; i++) {
@@ -130,7 +131,7 @@ static void set_up_roster(void)
     }
 }
 
-static void roster_body(uint32_t thread)
+static void worker_list_body(uint32_t thread)
 {
     haft_id own;
 
@@ -147,7 +148,7 @@ static void roster_body(uint32_t thread)
     race_end();
 }
 
-static void tear_down_roster(void)
+static void tear_down_worker_list(void)
 {
     for (int i = 1; i < 4; i++) {
         require(haft_is_live(fixture.view, held[i]), "an object is overwritten");
@@ -157,13 +158,13 @@ static void tear_down_roster(void)
     close_table();
 }
 
-const struct explored_case roster_case = {
-    .name = "roster",
+const struct explored_case worker_list_case = {
+    .name = "worker_list",
     .invariant = "a worker is set up before others look for slots in it",
     .threads = 2,
-    .set_up = set_up_roster,
-    .body = roster_body,
-    .tear_down = tear_down_roster,
+    .set_up = set_up_worker_list,
+    .body = worker_list_body,
+    .tear_down = tear_down_worker_list,
 };
 
 /* --- returned: a borrowed worker is returned, and a thread takes its part over --- */
