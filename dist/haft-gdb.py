@@ -76,7 +76,7 @@ def open_counted():
 
 
 def workers_of(table):
-    address = number(table["roster"])
+    address = number(table["workers"])
     worker_type = gdb.lookup_type("struct haft_worker").pointer()
     for _ in range(MOST_WORKERS):
         if address == 0:

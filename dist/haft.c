@@ -8286,9 +8286,9 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
  */
 
 struct haft__batch {
-    uint32_t count;        /* indices; 0 while a worker has the batch in hand: see hand.h */
-    bool has_last_lives;   /* some slot has lived its last generation */
-    haft__atomic_u64 ticket;     /* may be reused when the domain has done it; 0: at once */
+    uint32_t count;      /* indices; 0 while a worker has the batch in hand: see worker_batches.h */
+    bool has_last_lives; /* some slot has lived its last generation */
+    haft__atomic_u64 ticket;   /* may be reused when the domain has done it; 0: at once */
     haft__atomic_u64 pool_next;  /* in the pool: the next one's number */
     haft__atomic_u64 node_next;  /* as a node of the depot: the next node, tagged */
     haft__atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */
@@ -8413,7 +8413,7 @@ HAFT_INTERNAL struct haft__batch *haft__pool_take(struct haft__pool *pool, struc
 HAFT_INTERNAL void haft__pool_give(struct haft__pool *pool, struct haft__batch *batch);
 
 /* Descriptors ever handed out; those of them that lie in the pool.  When no call is under way. */
-HAFT_INTERNAL uint64_t haft__pool_handed_out(const struct haft__pool *pool);
+HAFT_INTERNAL uint64_t haft__pool_used(const struct haft__pool *pool);
 HAFT_INTERNAL uint64_t haft__pool_unused(const struct haft__pool *pool);
 
 /* The descriptor with this number, which some batch was seen to have. */
@@ -8576,7 +8576,7 @@ HAFT_INTERNAL struct haft__batch *haft__depot_take(struct haft__depot *depot, co
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
- *   ROSTER  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
+ *   WORKER_LIST  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
  *           make_part (release) -> directory_entry (acquire)        a part begins empty;
  *           pool_add (release)  -> take_unused (acquire)            a place's part is there
  *   OWN     this thread alone has the descriptor, or the pool
@@ -8619,7 +8619,7 @@ static haft_status haft__make_part(struct haft__pool *pool, unsigned part)
         return HAFT_NO_MEMORY;
     }
     /* Weakened, a place in it could be read before it is empty. */
-    if (!haft__cas_release(ROSTER, &pool->directory[part], 0, (uintptr_t)made)) {
+    if (!haft__cas_release(WORKER_LIST, &pool->directory[part], 0, (uintptr_t)made)) {
         haft__heap_give(pool->heap, made, bytes); /* another thread was faster */
     }
     return HAFT_OK;
@@ -8629,7 +8629,7 @@ static haft__atomic_u64 *haft__directory_entry(const struct haft__pool *pool, ui
 {
     assert(place < haft__MOST_WORKERS);
     /* Weakened, an address could be read that was in the part's memory before. */
-    return haft__entry_in(haft__load_acquire(ROSTER, &pool->directory[haft__part_of(place)]), place);
+    return haft__entry_in(haft__load_acquire(WORKER_LIST, &pool->directory[haft__part_of(place)]), place);
 }
 
 static void haft__give_directory(const struct haft__pool *pool)
@@ -8690,7 +8690,7 @@ HAFT_INTERNAL haft_status haft__pool_populate(const struct haft__pool *pool, uin
 static struct haft__segment *haft__segment_at(const struct haft__pool *pool, uint64_t segment)
 {
     /* Weakened, a descriptor's first use could come before its segment's set-up. */
-    return (struct haft__segment *)(uintptr_t)haft__load_acquire(ROSTER, haft__directory_entry(pool, segment));
+    return (struct haft__segment *)(uintptr_t)haft__load_acquire(WORKER_LIST, haft__directory_entry(pool, segment));
 }
 
 HAFT_INTERNAL haft_status haft__pool_add(struct haft__pool *pool, struct haft__segment *segment)
@@ -8702,9 +8702,9 @@ HAFT_INTERNAL haft_status haft__pool_add(struct haft__pool *pool, struct haft__s
             return HAFT_NO_MEMORY;
         }
         /* Weakened, a thread that finds the place could find no part there. */
-        if (haft__cas_release(ROSTER, &pool->segments, place, place + 1)) {
+        if (haft__cas_release(WORKER_LIST, &pool->segments, place, place + 1)) {
             segment->place = place;
-            haft__store_release(ROSTER, haft__directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
+            haft__store_release(WORKER_LIST, haft__directory_entry(pool, place), (uint64_t)(uintptr_t)segment);
             return HAFT_OK;
         }
     }
@@ -8736,7 +8736,7 @@ static uint64_t haft__take_of_worker(const struct haft__pool *pool, struct haft_
 static uint64_t haft__take_unused(struct haft__pool *pool)
 {
     /* Weakened, the parts of the directory that they are in could be unseen. */
-    const uint64_t segments = haft__load_acquire(ROSTER, &pool->segments);
+    const uint64_t segments = haft__load_acquire(WORKER_LIST, &pool->segments);
     uint64_t number = haft__NUMBER_NONE;
 
     for (uint64_t i = 0; number == haft__NUMBER_NONE && i < segments; i++) {
@@ -8817,7 +8817,7 @@ HAFT_INTERNAL void haft__pool_give(struct haft__pool *pool, struct haft__batch *
     } while (!haft__cas_release(POOL, &pool->top, top, haft__tagged_next(top, batch->number)));
 }
 
-HAFT_INTERNAL uint64_t haft__pool_handed_out(const struct haft__pool *pool)
+HAFT_INTERNAL uint64_t haft__pool_used(const struct haft__pool *pool)
 {
     const uint64_t segments = haft__load_relaxed(OWN, &pool->segments);
     uint64_t count = haft__load_relaxed(OWN, &pool->table_used);
@@ -9965,7 +9965,7 @@ HAFT_INTERNAL bool haft__thread_is_gone(uint64_t number);
  *           reads of a section before its end is seen
  *   ARRIVE  come_back (acquire and release) on `requested`, beside TICKET (see domain.c): online
  *           before later tickets, frees under earlier ones before the first resolve
- *   ROSTER  add (release)   -> first_member (acquire)   a member's set-up
+ *   WORKER_LIST  add (release)   -> first_member (acquire)   a member's set-up
  *   ADOPT   release_if_unused (release) -> make_own (acquire)   the last state of a member, to
  *           its next thread
  *   OWN     a thread's own member, or one that no other thread can find: new
@@ -10006,7 +10006,7 @@ static struct haft__member *haft__remember_member(const haft_domain *domain, str
 
 static struct haft__member *haft__first_member(const haft_domain *domain)
 {
-    return (struct haft__member *)(uintptr_t)haft__load_acquire(ROSTER, &domain->members);
+    return (struct haft__member *)(uintptr_t)haft__load_acquire(WORKER_LIST, &domain->members);
 }
 
 /* The calling thread's member, or NULL. */
@@ -10171,7 +10171,7 @@ static struct haft__member *haft__add_member(haft_domain *domain)
     haft__store_relaxed(OWN, &member->thread, haft__thread_number());
     do {
         member->next = haft__first_member(domain);
-    } while (!haft__cas_release(ROSTER, &domain->members, (uint64_t)(uintptr_t)member->next,
+    } while (!haft__cas_release(WORKER_LIST, &domain->members, (uint64_t)(uintptr_t)member->next,
                           (uint64_t)(uintptr_t)member));
     return member;
 }
@@ -11333,7 +11333,7 @@ struct haft_worker {
     uint64_t last_life;
     haft_view view;
 
-    /* Positions in the two batches below: see hand.h. */
+    /* Positions in the two batches below: see worker_batches.h. */
     uintptr_t use_at;
     uintptr_t free_at;
     uint64_t use_to;
@@ -11346,14 +11346,14 @@ struct haft_worker {
     struct haft__batch *open;                  /* slots retired since the last closing */
     struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
-    uint32_t batch_limit; /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t lift;        /* of its thread's standing, that it is of: see jobs.h */
-    uint64_t callback;    /* that it was opened in; 0: none */
-    bool is_to_draw;      /* open, and it has not drawn from the budget */
-    bool is_movable;      /* the frame clock lets it go from thread to thread */
-    uint64_t swept;       /* tickets done when it last found no due batch anywhere */
-    uint64_t shortage;    /* the table's, when last answered */
-    uint64_t shortage_before; /* and when the worker was opened: it does not wait for that */
+    uint32_t batch_limit;   /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    uint32_t lift;          /* of its thread's standing, that it is of: see jobs.h */
+    uint64_t callback;      /* that it was opened in; 0: none */
+    bool is_to_draw;        /* open, and it has not drawn from the budget */
+    bool is_movable;        /* the frame clock lets it go from thread to thread */
+    uint64_t swept;         /* tickets done when it last found no due batch anywhere */
+    uint64_t failures_seen; /* the table's, when last answered */
+    uint64_t failures_before; /* and when the worker was opened: it does not wait for that */
     uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
     struct haft__backlog backlog;
 
@@ -11363,7 +11363,7 @@ struct haft_worker {
     haft__atomic_u64 state;
     haft__atomic_u64 transit;       /* odd: the worker may have waiting slots in hand: see handed.h */
     haft__atomic_u64 moves;         /* how often its ring had no room for a batch that waits */
-    struct haft_worker *next; /* in the roster; constant */
+    struct haft_worker *next; /* in the worker list; constant */
     struct haft__segment segment;
 };
 
@@ -11380,7 +11380,7 @@ enum haft__list_kind {
 };
 
 /* The slots of a former local table that the shared one has not used yet: see share.c. */
-struct haft__legacy {
+struct haft__inherited {
     haft_local *local; /* the local table's options; NULL: it was none */
     haft__atomic_u64 listed; /* the first of its free slots, or MARK_END */
 };
@@ -11391,36 +11391,36 @@ struct haft__released {
     haft__atomic_u64 slots; /* in all of them */
 };
 
-struct haft__search; /* suppliers.h */
+struct haft__refill; /* suppliers.h */
 
 /*
  * A supplier: a function that a search asks for slots.  True: the filling batch has some, or a
  * batch was taken out, to be taken back before the next round.
  */
-typedef bool haft__supplier(haft_worker *worker, struct haft__search *search);
+typedef bool haft__refill_source(haft_worker *worker, struct haft__refill *refill);
 
-#define haft__SUPPLIERS_MOST 9 /* of a table with every option: suppliers_choose() */
+#define haft__REFILL_SOURCES_MOST 9 /* of a table with every option: refill_choose_sources() */
 
-/* How a table's search goes, by the table's options: suppliers_choose() sets it. */
-struct haft__suppliers {
-    haft__supplier *in_order[haft__SUPPLIERS_MOST + 1]; /* NULL behind the last */
+/* How a table's search goes, by the table's options: refill_choose_sources() sets it. */
+struct haft__refill_sources {
+    haft__refill_source *in_order[haft__REFILL_SOURCES_MOST + 1]; /* NULL behind the last */
 
     /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
-    void (*take_back)(haft_worker *worker, struct haft__search *search);
+    void (*reclaim)(haft_worker *worker, struct haft__refill *refill);
 };
 
 struct haft_table {
     struct haft__slots slots;
     haft_domain *domain;
-    struct haft__suppliers suppliers;
+    struct haft__refill_sources refill_sources;
     struct haft__pool pool;
     uint32_t batch_max;    /* slots in a full batch */
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
-    bool is_quick;    /* haft_insert may copy without a call */
-    bool sifts;       /* each slot that is taken back is looked at */
-    bool never_waits; /* no quiescent point waits for a grace period */
+    bool is_quick;         /* haft_insert may copy without a call */
+    bool reclaims_by_slot; /* each slot that is taken back is looked at */
+    bool never_waits;      /* no quiescent point waits for a grace period */
     uint64_t capacity;
     uint64_t budget_size;
     uint64_t waiting_bytes; /* the option; 0: a bound for quiescent points only */
@@ -11431,17 +11431,17 @@ struct haft_table {
     const char *name; /* behind the struct */
 
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 fresh;    /* slots below are used, or in a worker's extent */
-    _Alignas(haft__CACHE_LINE) haft__atomic_u64 shortage; /* times that a thread found no slot */
+    _Alignas(haft__CACHE_LINE) haft__atomic_u64 failures; /* times that a thread found no slot */
     haft__atomic_u64 budget;                        /* slots that workers may still hold back */
-    haft__atomic_u64 roster; /* address of the worker added last | 1: none is opened any more */
-    haft__atomic_u64 handed; /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
+    haft__atomic_u64 workers; /* address of the worker added last | 1: none is opened any more */
+    haft__atomic_u64 handed;  /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
     _Alignas(haft__CACHE_LINE) struct haft__depot waiting; /* full batches, with their tickets */
     struct haft__depot ready;                        /* full batches that may be reused at once */
     _Alignas(haft__CACHE_LINE) struct haft__slot_list lists[haft__LIST_COUNT];
     struct haft__counters counters; /* of haft_table_free(), whose callers add atomically */
-    struct haft__legacy legacy;
+    struct haft__inherited inherited;
     struct haft__released released;
-    haft__atomic_u64 collecting; /* 1: a thread takes slots out of all batches (trim) */
+    haft__atomic_u64 trimming; /* 1: a thread takes slots out of all batches (trim) */
     haft__atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
 
     uint64_t number;        /* no other table ever has it */
@@ -11456,7 +11456,7 @@ struct haft_table {
  * The pins of an object: their number, in the lower half; and a flag, set when its slot was to be
  * taken back and had pins: then the last unpin puts it into the list of unpinned ones.
  */
-#define haft__PIN_TAKEN (UINT64_C(1) << 63)
+#define haft__PIN_ELAPSED (UINT64_C(1) << 63)
 #define haft__PIN_COUNT UINT64_C(0xffffffff)
 
 /* Whether calls with a worker are checked (debug_check): then programs make none in place. */
@@ -11476,155 +11476,6 @@ static inline bool haft__debug_is_on(void)
 
 HAFT_INTERNAL
 haft_status haft__worker_reserve(haft_worker *worker, haft_id *id, void **haft__object, const void *caller);
-
-/*
- * concurrent/worker/hand.h - the two batches in a worker's hand; the worker's counts are its
- * positions in them (struct haft_worker_front in haft/detail/table_front.h).
- *
- * A reservation takes a slot and an abort adds one without a change of these counts, so they shift
- * the addresses instead (use_at, free_at).  While a batch is in hand, the count in the batch is 0.
- *
- * All functions: the worker's thread, wait-free.
- *
- * Edges in this file.
- *   OWN   counts that this worker alone writes
- */
-
-/*
- * The bounds of what a call does in place.  In debug builds the worker's members of these names
- * send programs to the calls, so the calls look at the table's.
- */
-static inline uint64_t haft__hand_used_from(const haft_worker *worker)
-{
-    return haft__debug_is_on() ? worker->table->used_from : worker->used_from;
-}
-
-static inline uint64_t haft__hand_last_life(const haft_worker *worker)
-{
-    return haft__debug_is_on() ? worker->table->last_life : worker->last_life;
-}
-
-/* --- the filling batch --- */
-
-static inline uint32_t haft__hand_filling_count(const haft_worker *worker)
-{
-    return (uint32_t)(worker->use_to - haft__load_relaxed(OWN, &worker->counters.inserted));
-}
-
-/* The slots to be used, next one first. */
-static inline uint32_t *haft__hand_next(const haft_worker *worker)
-{
-    return haft_front_place(worker->use_at, haft__load_relaxed(OWN, &worker->counters.inserted));
-}
-
-/* Take the next slots without counting insertions.  (An insertion's count takes its slot.) */
-static inline void haft__hand_take(haft_worker *worker, uint32_t count)
-{
-    assert(count <= haft__BATCH_SLOTS && worker->use_to >= count);
-    worker->use_at += count * sizeof(uint32_t);
-    worker->use_to -= count;
-}
-
-/* The batch's slots are to be used next. */
-static inline void haft__hand_fill(haft_worker *worker, struct haft__batch *batch)
-{
-    const uint64_t inserted = haft__load_relaxed(OWN, &worker->counters.inserted);
-
-    assert(batch->count <= haft__BATCH_SLOTS && batch != worker->open);
-    worker->filling = batch;
-    worker->use_at = (uintptr_t)batch->indices - (uintptr_t)inserted * sizeof(uint32_t);
-    worker->use_to = inserted + batch->count;
-    batch->count = 0;
-}
-
-/* The filling batch with the slots to be used: hand_fill() puts one in its place. */
-static inline struct haft__batch *haft__hand_filling(haft_worker *worker)
-{
-    struct haft__batch *batch = worker->filling;
-
-    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
-    batch->count = haft__hand_filling_count(worker);
-    assert(batch->count <= haft__BATCH_SLOTS);
-    memmove(batch->indices, haft__hand_next(worker), batch->count * sizeof batch->indices[0]);
-    return batch;
-}
-
-/* --- the open batch --- */
-
-/* Where the slot goes that is freed next. */
-static inline uint32_t *haft__hand_place(const haft_worker *worker)
-{
-    return haft_front_place(worker->free_at, haft__load_relaxed(OWN, &worker->counters.freed));
-}
-
-static inline uint32_t haft__hand_open_count(const haft_worker *worker)
-{
-    return (uint32_t)(haft__hand_place(worker) - worker->open->indices);
-}
-
-/* Tables whose frees always have more to do than to put a slot into the batch. */
-static inline bool haft__hand_always_looks(const haft_table *table)
-{
-    return table->slots.sites.records != NULL;
-}
-
-/* A free looks further when the open batch gets as many slots as the batch limit. */
-static inline void haft__hand_set_look(haft_worker *worker)
-{
-    const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed);
-    const uint32_t count = haft__hand_open_count(worker);
-    const uint64_t left = worker->batch_limit - (uint64_t)count;
-
-    assert(worker->batch_limit <= haft__BATCH_SLOTS && count <= haft__BATCH_SLOTS);
-    worker->look_at = haft__hand_always_looks(worker->table) ? 0 : freed + left;
-}
-
-/* An empty batch is the open one. */
-static inline void haft__hand_open(haft_worker *worker, struct haft__batch *batch)
-{
-    const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed);
-
-    assert(batch->count == 0 && batch != worker->filling);
-    worker->open = batch;
-    worker->free_at = (uintptr_t)batch->indices - (uintptr_t)freed * sizeof(uint32_t);
-    haft__hand_set_look(worker);
-}
-
-/* The open batch with its slots: hand_open() puts one in its place. */
-static inline struct haft__batch *haft__hand_opened(haft_worker *worker)
-{
-    struct haft__batch *batch = worker->open;
-
-    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
-    batch->count = haft__hand_open_count(worker);
-    assert(batch->count <= haft__BATCH_SLOTS);
-    return batch;
-}
-
-/* The slot goes into the open batch, and the free is counted.  True: look further. */
-static inline bool haft__hand_add_freed(haft_worker *worker, uint64_t index)
-{
-    const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed) + 1;
-
-    uint32_t *place = haft__hand_place(worker);
-
-    assert(place >= worker->open->indices && place < worker->open->indices + haft__BATCH_SLOTS);
-    *place = (uint32_t)index;
-    haft__count_up(&worker->counters.freed, 1);
-    return freed >= worker->look_at;
-}
-
-/* The slot of a reservation that is given up goes into the open batch.  True: look further. */
-static inline bool haft__hand_add_aborted(haft_worker *worker, uint64_t index)
-{
-    uint32_t *place = haft__hand_place(worker);
-
-    assert(place >= worker->open->indices && place < worker->open->indices + haft__BATCH_SLOTS);
-    *place = (uint32_t)index;
-    worker->free_at += sizeof(uint32_t);
-    worker->look_at -= worker->look_at != 0;
-    return haft__load_relaxed(OWN, &worker->counters.freed) >= worker->look_at;
-}
 
 /*
  * concurrent/worker/life.h - the steps of a slot's life whose order matters, each in one place:
@@ -11725,52 +11576,201 @@ static inline bool haft__life_give_up(const struct haft__slots *slots, haft_id i
  * Up to `most` slots in the filling batch, at least one, for the caller to use: how many in
  * `*count`.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except callbacks.
  */
-HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, uint32_t *count);
+HAFT_INTERNAL haft_status haft__refill_if_empty(haft_worker *worker, uint64_t most, uint32_t *count);
 
 /* The table's suppliers, by its options.  Before any worker uses it. */
-HAFT_INTERNAL void haft__suppliers_choose(haft_table *table);
+HAFT_INTERNAL void haft__refill_choose_sources(haft_table *table);
+
+/*
+ * concurrent/worker/worker_batches.h - the two batches in a worker's hand; the worker's counts are
+ * its positions in them (struct haft_worker_front in haft/detail/table_front.h).
+ *
+ * A reservation takes a slot and an abort adds one without a change of these counts, so they shift
+ * the addresses instead (use_at, free_at).  While a batch is in hand, the count in the batch is 0.
+ *
+ * All functions: the worker's thread, wait-free.
+ *
+ * Edges in this file.
+ *   OWN   counts that this worker alone writes
+ */
+
+/*
+ * The bounds of what a call does in place.  In debug builds the worker's members of these names
+ * send programs to the calls, so the calls look at the table's.
+ */
+static inline uint64_t haft__front_used_from(const haft_worker *worker)
+{
+    return haft__debug_is_on() ? worker->table->used_from : worker->used_from;
+}
+
+static inline uint64_t haft__front_last_life(const haft_worker *worker)
+{
+    return haft__debug_is_on() ? worker->table->last_life : worker->last_life;
+}
+
+/* --- the filling batch --- */
+
+static inline uint32_t haft__filling_count(const haft_worker *worker)
+{
+    return (uint32_t)(worker->use_to - haft__load_relaxed(OWN, &worker->counters.inserted));
+}
+
+/* The slots to be used, next one first. */
+static inline uint32_t *haft__filling_next(const haft_worker *worker)
+{
+    return haft_front_place(worker->use_at, haft__load_relaxed(OWN, &worker->counters.inserted));
+}
+
+/* Take the next slots without counting insertions.  (An insertion's count takes its slot.) */
+static inline void haft__filling_use(haft_worker *worker, uint32_t count)
+{
+    assert(count <= haft__BATCH_SLOTS && worker->use_to >= count);
+    worker->use_at += count * sizeof(uint32_t);
+    worker->use_to -= count;
+}
+
+/* The batch's slots are to be used next. */
+static inline void haft__filling_set(haft_worker *worker, struct haft__batch *batch)
+{
+    const uint64_t inserted = haft__load_relaxed(OWN, &worker->counters.inserted);
+
+    assert(batch->count <= haft__BATCH_SLOTS && batch != worker->open);
+    worker->filling = batch;
+    worker->use_at = (uintptr_t)batch->indices - (uintptr_t)inserted * sizeof(uint32_t);
+    worker->use_to = inserted + batch->count;
+    batch->count = 0;
+}
+
+/* The filling batch with the slots to be used: filling_set() puts one in its place. */
+static inline struct haft__batch *haft__filling_detach(haft_worker *worker)
+{
+    struct haft__batch *batch = worker->filling;
+
+    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
+    batch->count = haft__filling_count(worker);
+    assert(batch->count <= haft__BATCH_SLOTS);
+    memmove(batch->indices, haft__filling_next(worker), batch->count * sizeof batch->indices[0]);
+    return batch;
+}
+
+/* --- the open batch --- */
+
+/* Where the slot goes that is freed next. */
+static inline uint32_t *haft__open_batch_place(const haft_worker *worker)
+{
+    return haft_front_place(worker->free_at, haft__load_relaxed(OWN, &worker->counters.freed));
+}
+
+static inline uint32_t haft__open_batch_count(const haft_worker *worker)
+{
+    return (uint32_t)(haft__open_batch_place(worker) - worker->open->indices);
+}
+
+/* Tables whose frees always have more to do than to put a slot into the batch. */
+static inline bool haft__open_batch_always_looks(const haft_table *table)
+{
+    return table->slots.sites.records != NULL;
+}
+
+/* A free looks further when the open batch gets as many slots as the batch limit. */
+static inline void haft__open_batch_set_look(haft_worker *worker)
+{
+    const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed);
+    const uint32_t count = haft__open_batch_count(worker);
+    const uint64_t left = worker->batch_limit - (uint64_t)count;
+
+    assert(worker->batch_limit <= haft__BATCH_SLOTS && count <= haft__BATCH_SLOTS);
+    worker->look_at = haft__open_batch_always_looks(worker->table) ? 0 : freed + left;
+}
+
+/* An empty batch is the open one. */
+static inline void haft__open_batch_set(haft_worker *worker, struct haft__batch *batch)
+{
+    const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed);
+
+    assert(batch->count == 0 && batch != worker->filling);
+    worker->open = batch;
+    worker->free_at = (uintptr_t)batch->indices - (uintptr_t)freed * sizeof(uint32_t);
+    haft__open_batch_set_look(worker);
+}
+
+/* The open batch with its slots: open_batch_set() puts one in its place. */
+static inline struct haft__batch *haft__open_batch_detach(haft_worker *worker)
+{
+    struct haft__batch *batch = worker->open;
+
+    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
+    batch->count = haft__open_batch_count(worker);
+    assert(batch->count <= haft__BATCH_SLOTS);
+    return batch;
+}
+
+/* The slot goes into the open batch, and the free is counted.  True: look further. */
+static inline bool haft__open_batch_add_freed(haft_worker *worker, uint64_t index)
+{
+    const uint64_t freed = haft__load_relaxed(OWN, &worker->counters.freed) + 1;
+
+    uint32_t *place = haft__open_batch_place(worker);
+
+    assert(place >= worker->open->indices && place < worker->open->indices + haft__BATCH_SLOTS);
+    *place = (uint32_t)index;
+    haft__count_up(&worker->counters.freed, 1);
+    return freed >= worker->look_at;
+}
+
+/* The slot of a reservation that is given up goes into the open batch.  True: look further. */
+static inline bool haft__open_batch_add_aborted(haft_worker *worker, uint64_t index)
+{
+    uint32_t *place = haft__open_batch_place(worker);
+
+    assert(place >= worker->open->indices && place < worker->open->indices + haft__BATCH_SLOTS);
+    *place = (uint32_t)index;
+    worker->free_at += sizeof(uint32_t);
+    worker->look_at -= worker->look_at != 0;
+    return haft__load_relaxed(OWN, &worker->counters.freed) >= worker->look_at;
+}
 
 /*
  * concurrent/worker/worker_list.h - the workers of a table: a list that only grows, newest first.
  *
- *   for (haft_worker *w = roster_first(table); w != NULL; w = w->next)
+ *   for (haft_worker *w = worker_list_first(table); w != NULL; w = w->next)
  *
- * A worker that is closed stays in the roster, with its rings and its extent, until a thread opens
- * or borrows it.  All functions: any thread, lock-free.
+ * A worker that is closed stays in the worker list, with its rings and its extent, until a thread
+ * opens or borrows it.  All functions: any thread, lock-free.
  */
 
-HAFT_INTERNAL haft_worker *haft__roster_first(const haft_table *table);
+HAFT_INTERNAL haft_worker *haft__worker_list_first(const haft_table *table);
 
 /* How many are open or borrowed. */
-HAFT_INTERNAL uint64_t haft__roster_open(const haft_table *table);
+HAFT_INTERNAL uint64_t haft__worker_list_open(const haft_table *table);
 
-/* A new worker in the state `state` of the calling thread; NULL: roster_why_none(). */
-HAFT_INTERNAL haft_worker *haft__roster_add(haft_table *table, enum haft__worker_state state);
+/* A new worker in the state `state` of the calling thread; NULL: worker_list_why_none(). */
+HAFT_INTERNAL haft_worker *haft__worker_list_add(haft_table *table, enum haft__worker_state state);
 
 /* Why there is none to open or to borrow: HAFT_CLOSED or HAFT_NO_MEMORY. */
-HAFT_INTERNAL haft_status haft__roster_why_none(const haft_table *table);
+HAFT_INTERNAL haft_status haft__worker_list_why_none(const haft_table *table);
 
 /*
  * From now on no thread opens a worker, and those that are open find no slots.  Whether all workers
  * are closed.
  */
-HAFT_INTERNAL bool haft__roster_end(haft_table *table);
-HAFT_INTERNAL bool haft__roster_has_ended(const haft_table *table);
+HAFT_INTERNAL bool haft__worker_list_end(haft_table *table);
+HAFT_INTERNAL bool haft__worker_list_has_ended(const haft_table *table);
 
 /* The memory of all workers, when no thread has any. */
-HAFT_INTERNAL void haft__roster_free(haft_table *table);
+HAFT_INTERNAL void haft__worker_list_free(haft_table *table);
 
 /*
- * A worker that was closed, in that state, or else a new one; after roster_end() one that was
- * ended, to be borrowed.  NULL: roster_why_none().
+ * A worker that was closed, in that state, or else a new one; after worker_list_end() one that was
+ * ended, to be borrowed.  NULL: worker_list_why_none().
  */
-HAFT_INTERNAL haft_worker *haft__roster_take(haft_table *table, enum haft__worker_state state);
+HAFT_INTERNAL haft_worker *haft__worker_list_take(haft_table *table, enum haft__worker_state state);
 
 /* The worker, which is open, is the calling thread's from now on: it was handed over. */
-HAFT_INTERNAL void haft__roster_hand_over(haft_worker *worker);
+HAFT_INTERNAL void haft__worker_change_thread(haft_worker *worker);
 
 /* The worker is closed from now on: another thread may have it. */
-HAFT_INTERNAL void haft__roster_leave(haft_worker *worker);
+HAFT_INTERNAL void haft__worker_list_put_back(haft_worker *worker);
 
 /* A snapshot of its state; whether the thread with that number has it open; whether it is the
  * calling thread's, open or borrowed. */
@@ -11812,11 +11812,11 @@ static inline void haft__debug_check_reader(const haft_table *table)
 static haft_status haft__take_index(haft_worker *worker, uint64_t *index)
 {
     uint32_t count;
-    const haft_status status = haft__supply_find(worker, 1, &count);
+    const haft_status status = haft__refill_if_empty(worker, 1, &count);
 
     if (status == HAFT_OK) {
-        *index = *haft__hand_next(worker);
-        haft__hand_take(worker, 1);
+        *index = *haft__filling_next(worker);
+        haft__filling_use(worker, 1);
     }
     return status;
 }
@@ -11863,10 +11863,10 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **haft__object)
     haft__debug_check(worker);
     struct haft_front_slot slot;
 
-    if (!haft_worker_front_take(worker, worker->view, haft__hand_used_from(worker), &slot)) {
+    if (!haft_worker_front_take(worker, worker->view, haft__front_used_from(worker), &slot)) {
         return haft__worker_reserve(worker, id, haft__object, haft__CALLER);
     }
-    haft__hand_take(worker, 1);
+    haft__filling_use(worker, 1);
     haft__tally(&worker->counters.reserved, 1);
     haft__store_relaxed(OWN, slot.word, (slot.id.bits & worker->above_index) | haft__MARK_RESERVED);
     *id = slot.id;
@@ -11993,7 +11993,7 @@ HAFT_INTERNAL void haft__worker_set_batch_limit(haft_worker *worker, uint32_t li
 {
     worker->is_to_draw = false;
     worker->batch_limit = limit;
-    haft__hand_set_look(worker);
+    haft__open_batch_set_look(worker);
 }
 
 /* Take the slots that the worker may hold back from the budget, and set its batch limit by them. */
@@ -12034,39 +12034,40 @@ HAFT_INTERNAL void haft__budget_return(haft_worker *worker)
  */
 
 /* An empty batch for this worker; and an empty one back. */
-HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker);
-HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batch *batch);
+HAFT_INTERNAL struct haft__batch *haft__exchange_take_empty(haft_worker *worker);
+HAFT_INTERNAL void haft__exchange_give_empty(haft_worker *worker, struct haft__batch *batch);
 
 /* The batch waits under its ticket: in the worker's ring.  False: there was no room, so batches
  * before it have moved, or it is in the depot. */
-HAFT_INTERNAL bool haft__shelf_wait(haft_worker *worker, struct haft__batch *batch);
+HAFT_INTERNAL bool haft__exchange_put_waiting(haft_worker *worker, struct haft__batch *batch);
 
 /* The batch may be reused at once: in the worker's ring, or in the depot. */
-HAFT_INTERNAL void haft__shelf_ready(haft_worker *worker, struct haft__batch *batch);
+HAFT_INTERNAL void haft__exchange_put_ready(haft_worker *worker, struct haft__batch *batch);
 
-/* shelf_ready(), but a full batch goes to the depot: any worker takes it before fresh slots. */
-HAFT_INTERNAL void haft__shelf_offer(haft_worker *worker, struct haft__batch *batch);
+/* exchange_put_ready(), but a full batch goes to the depot: any worker takes it before fresh slots.
+ * */
+HAFT_INTERNAL void haft__exchange_offer_ready(haft_worker *worker, struct haft__batch *batch);
 
 /*
  * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
  * workers, open or closed.  NULL: none.
  */
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_ready(haft_worker *worker);
-HAFT_INTERNAL struct haft__batch *haft__shelf_steal_ready(haft_worker *worker);
+HAFT_INTERNAL struct haft__batch *haft__exchange_take_ready(haft_worker *worker);
+HAFT_INTERNAL struct haft__batch *haft__exchange_steal_ready(haft_worker *worker);
 
 /*
  * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
  * the depot's; or from the rings of others.  NULL: none.
  */
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_due(haft_worker *worker, uint64_t done);
-HAFT_INTERNAL struct haft__batch *haft__shelf_steal_due(haft_worker *worker, uint64_t done);
+HAFT_INTERNAL struct haft__batch *haft__exchange_take_elapsed(haft_worker *worker, uint64_t done);
+HAFT_INTERNAL struct haft__batch *haft__exchange_steal_elapsed(haft_worker *worker, uint64_t done);
 
 /* Such a batch, the worker's own or the depot's before those of other workers. */
-HAFT_INTERNAL struct haft__batch *haft__shelf_find_ready(haft_worker *worker);
-HAFT_INTERNAL struct haft__batch *haft__shelf_find_due(haft_worker *worker, uint64_t done);
+HAFT_INTERNAL struct haft__batch *haft__exchange_find_ready(haft_worker *worker);
+HAFT_INTERNAL struct haft__batch *haft__exchange_find_elapsed(haft_worker *worker, uint64_t done);
 
 /* Any batch that waits, when no other thread uses the table.  NULL: none. */
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_waiting(haft_worker *worker);
+HAFT_INTERNAL struct haft__batch *haft__exchange_take_waiting(haft_worker *worker);
 
 /*
  * concurrent/worker/handed.h - slots handed over, and slots in transit.
@@ -12119,7 +12120,7 @@ HAFT_INTERNAL uint64_t haft__transit_moves(const haft_table *table);
  *   OWN   this worker has the batch
  */
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker)
+HAFT_INTERNAL struct haft__batch *haft__exchange_take_empty(haft_worker *worker)
 {
     assert(worker->spare_count <= haft__SPARE_BATCHES);
     if (worker->spare_count == 0) {
@@ -12128,7 +12129,7 @@ HAFT_INTERNAL struct haft__batch *haft__shelf_empty_batch(haft_worker *worker)
     return worker->spares[--worker->spare_count];
 }
 
-HAFT_INTERNAL void haft__shelf_give_batch(haft_worker *worker, struct haft__batch *batch)
+HAFT_INTERNAL void haft__exchange_give_empty(haft_worker *worker, struct haft__batch *batch)
 {
     assert(batch->count == 0 && batch != worker->open);
     batch->has_last_lives = false;
@@ -12148,31 +12149,31 @@ static void haft__to_depot(haft_worker *worker, struct haft__depot *depot, struc
 }
 
 /* One of a worker's rings, how many batches it may have, and the depot for full batches beyond. */
-struct haft__shelf {
+struct haft__batch_queue {
     struct haft__ring *ring;
     uint64_t most;
     struct haft__depot *depot;
 };
 
-static bool haft__push(const struct haft__shelf *shelf, const struct haft__batch *batch)
+static bool haft__push(const struct haft__batch_queue *queue, const struct haft__batch *batch)
 {
-    return haft__ring_length(shelf->ring) < shelf->most && haft__ring_push(shelf->ring, batch);
+    return haft__ring_length(queue->ring) < queue->most && haft__ring_push(queue->ring, batch);
 }
 
 /*
  * Put the batch and the oldest one of the ring together.  If that makes a full batch, it goes to
  * the depot.  Returns the batch that is still to be pushed.
  */
-static struct haft__batch *haft__put_together(haft_worker *worker, const struct haft__shelf *shelf,
+static struct haft__batch *haft__put_together(haft_worker *worker, const struct haft__batch_queue *queue,
                                   struct haft__batch *batch, struct haft__batch *oldest)
 {
     assert(oldest->count != 0 && batch->count != 0);
     haft__batch_move(batch, oldest, worker->table->batch_max);
     if (oldest->count == 0) {
-        haft__shelf_give_batch(worker, oldest);
+        haft__exchange_give_empty(worker, oldest);
         return batch;
     }
-    haft__to_depot(worker, shelf->depot, batch);
+    haft__to_depot(worker, queue->depot, batch);
     return oldest;
 }
 
@@ -12180,19 +12181,19 @@ static struct haft__batch *haft__put_together(haft_worker *worker, const struct 
  * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
  * and the next one makes room in its place.  (If that one is due too, the two go together.)
  */
-static struct haft__batch *haft__pass_over(haft_worker *worker, const struct haft__shelf *shelf, struct haft__batch *due,
-                               struct haft__batch *batch, uint64_t done)
+static struct haft__batch *haft__pass_over(haft_worker *worker, const struct haft__batch_queue *queue,
+                               struct haft__batch *due, struct haft__batch *batch, uint64_t done)
 {
-    struct haft__batch *next = haft__ring_take(shelf->ring, &worker->table->pool, UINT64_MAX);
+    struct haft__batch *next = haft__ring_take(queue->ring, &worker->table->pool, UINT64_MAX);
 
     if (next == NULL) {
         /* others have emptied the ring meanwhile */
     } else if (haft__load_relaxed(OWN, &next->ticket) <= done) {
-        due = haft__put_together(worker, shelf, due, next);
+        due = haft__put_together(worker, queue, due, next);
     } else {
-        batch = haft__put_together(worker, shelf, batch, next);
+        batch = haft__put_together(worker, queue, batch, next);
     }
-    const bool is_pushed = haft__ring_push(shelf->ring, due);
+    const bool is_pushed = haft__ring_push(queue->ring, due);
 
     (void)is_pushed;
     assert(is_pushed && "there is room: two were taken, and only the owner pushes");
@@ -12200,19 +12201,19 @@ static struct haft__batch *haft__pass_over(haft_worker *worker, const struct haf
 }
 
 /* Push the batch to the ring, or to the depot. */
-static void haft__put_on_shelf(haft_worker *worker, const struct haft__shelf *shelf, struct haft__batch *batch,
+static void haft__put_in_queue(haft_worker *worker, const struct haft__batch_queue *queue, struct haft__batch *batch,
                          uint64_t done)
 {
     haft_table *table = worker->table;
 
     assert(batch->count != 0 && batch->count <= table->batch_max);
     haft__assert_walk(haft__batch_is_sound(batch));
-    while (!haft__push(shelf, batch)) {
+    while (!haft__push(queue, batch)) {
         if (batch->count == table->batch_max) {
-            haft__to_depot(worker, shelf->depot, batch);
+            haft__to_depot(worker, queue->depot, batch);
             return;
         }
-        struct haft__batch *oldest = haft__ring_take(shelf->ring, &table->pool, UINT64_MAX);
+        struct haft__batch *oldest = haft__ring_take(queue->ring, &table->pool, UINT64_MAX);
 
         if (oldest == NULL) {
             continue; /* others have emptied the ring meanwhile */
@@ -12220,49 +12221,49 @@ static void haft__put_on_shelf(haft_worker *worker, const struct haft__shelf *sh
         const bool is_due = haft__load_relaxed(OWN, &oldest->ticket) <= done;
 
         batch = is_due && haft__load_relaxed(OWN, &batch->ticket) > done
-                    ? haft__pass_over(worker, shelf, oldest, batch, done)
-                    : haft__put_together(worker, shelf, batch, oldest);
+                    ? haft__pass_over(worker, queue, oldest, batch, done)
+                    : haft__put_together(worker, queue, batch, oldest);
     }
 }
 
-HAFT_INTERNAL bool haft__shelf_wait(haft_worker *worker, struct haft__batch *batch)
+HAFT_INTERNAL bool haft__exchange_put_waiting(haft_worker *worker, struct haft__batch *batch)
 {
-    const struct haft__shelf shelf = {&worker->waiting, haft__RING_BATCHES, &worker->table->waiting};
+    const struct haft__batch_queue queue = {&worker->waiting, haft__RING_BATCHES, &worker->table->waiting};
 
-    if (haft__push(&shelf, batch)) {
+    if (haft__push(&queue, batch)) {
         return true;
     }
     const bool has_begun = haft__transit_begin(worker);
 
-    haft__put_on_shelf(worker, &shelf, batch, haft__domain_done(worker->table->domain));
+    haft__put_in_queue(worker, &queue, batch, haft__domain_done(worker->table->domain));
     haft__count_up(&worker->moves, 1);
     haft__transit_end(worker, has_begun);
     return false;
 }
 
-HAFT_INTERNAL void haft__shelf_ready(haft_worker *worker, struct haft__batch *batch)
+HAFT_INTERNAL void haft__exchange_put_ready(haft_worker *worker, struct haft__batch *batch)
 {
-    const struct haft__shelf shelf = {&worker->ready, haft__READY_BATCHES, &worker->table->ready};
+    const struct haft__batch_queue queue = {&worker->ready, haft__READY_BATCHES, &worker->table->ready};
 
     haft__store_relaxed(OWN, &batch->ticket, 0);
     if (batch->count == 0) {
-        haft__shelf_give_batch(worker, batch);
+        haft__exchange_give_empty(worker, batch);
     } else {
-        haft__put_on_shelf(worker, &shelf, batch, 0);
+        haft__put_in_queue(worker, &queue, batch, 0);
     }
 }
 
-HAFT_INTERNAL void haft__shelf_offer(haft_worker *worker, struct haft__batch *batch)
+HAFT_INTERNAL void haft__exchange_offer_ready(haft_worker *worker, struct haft__batch *batch)
 {
     if (batch->count == worker->table->batch_max) {
         haft__store_relaxed(OWN, &batch->ticket, 0);
         haft__to_depot(worker, &worker->table->ready, batch);
     } else {
-        haft__shelf_ready(worker, batch);
+        haft__exchange_put_ready(worker, batch);
     }
 }
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_ready(haft_worker *worker)
+HAFT_INTERNAL struct haft__batch *haft__exchange_take_ready(haft_worker *worker)
 {
     haft_table *table = worker->table;
     struct haft__batch *batch = haft__ring_take(&worker->ready, &table->pool, UINT64_MAX);
@@ -12274,7 +12275,7 @@ HAFT_INTERNAL struct haft__batch *haft__shelf_take_ready(haft_worker *worker)
     return batch;
 }
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_due(haft_worker *worker, uint64_t done)
+HAFT_INTERNAL struct haft__batch *haft__exchange_take_elapsed(haft_worker *worker, uint64_t done)
 {
     haft_table *table = worker->table;
     struct haft__batch *batch = haft__ring_take(&worker->waiting, &table->pool, done);
@@ -12286,12 +12287,12 @@ HAFT_INTERNAL struct haft__batch *haft__shelf_take_due(haft_worker *worker, uint
     return batch;
 }
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_steal_ready(haft_worker *worker)
+HAFT_INTERNAL struct haft__batch *haft__exchange_steal_ready(haft_worker *worker)
 {
     const haft_table *table = worker->table;
     struct haft__batch *batch = NULL;
 
-    for (haft_worker *other = haft__roster_first(table); other != NULL && batch == NULL;
+    for (haft_worker *other = haft__worker_list_first(table); other != NULL && batch == NULL;
          other = other->next) {
         batch = haft__ring_take(&other->ready, &table->pool, UINT64_MAX);
     }
@@ -12299,12 +12300,12 @@ HAFT_INTERNAL struct haft__batch *haft__shelf_steal_ready(haft_worker *worker)
     return batch;
 }
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_steal_due(haft_worker *worker, uint64_t done)
+HAFT_INTERNAL struct haft__batch *haft__exchange_steal_elapsed(haft_worker *worker, uint64_t done)
 {
     const haft_table *table = worker->table;
     struct haft__batch *batch = NULL;
 
-    for (haft_worker *other = haft__roster_first(table); other != NULL && batch == NULL;
+    for (haft_worker *other = haft__worker_list_first(table); other != NULL && batch == NULL;
          other = other->next) {
         batch = haft__ring_take(&other->waiting, &table->pool, done);
     }
@@ -12312,24 +12313,24 @@ HAFT_INTERNAL struct haft__batch *haft__shelf_steal_due(haft_worker *worker, uin
     return batch;
 }
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_find_ready(haft_worker *worker)
+HAFT_INTERNAL struct haft__batch *haft__exchange_find_ready(haft_worker *worker)
 {
-    struct haft__batch *batch = haft__shelf_take_ready(worker);
+    struct haft__batch *batch = haft__exchange_take_ready(worker);
 
-    return batch != NULL ? batch : haft__shelf_steal_ready(worker);
+    return batch != NULL ? batch : haft__exchange_steal_ready(worker);
 }
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_find_due(haft_worker *worker, uint64_t done)
+HAFT_INTERNAL struct haft__batch *haft__exchange_find_elapsed(haft_worker *worker, uint64_t done)
 {
-    struct haft__batch *batch = haft__shelf_take_due(worker, done);
+    struct haft__batch *batch = haft__exchange_take_elapsed(worker, done);
 
-    return batch != NULL ? batch : haft__shelf_steal_due(worker, done);
+    return batch != NULL ? batch : haft__exchange_steal_elapsed(worker, done);
 }
 
-HAFT_INTERNAL struct haft__batch *haft__shelf_take_waiting(haft_worker *worker)
+HAFT_INTERNAL struct haft__batch *haft__exchange_take_waiting(haft_worker *worker)
 {
     haft_table *table = worker->table;
-    struct haft__batch *batch = haft__shelf_steal_due(worker, UINT64_MAX);
+    struct haft__batch *batch = haft__exchange_steal_elapsed(worker, UINT64_MAX);
 
     return batch != NULL ? batch : haft__depot_take(&table->waiting, &table->pool, UINT64_MAX);
 }
@@ -12351,7 +12352,7 @@ HAFT_INTERNAL
 uint64_t haft__fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
 
 /* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
-HAFT_INTERNAL uint64_t haft__fresh_at_hand(const haft_worker *worker, bool again);
+HAFT_INTERNAL uint64_t haft__fresh_in_extent(const haft_worker *worker, bool again);
 
 /* Such slots of all workers' extents. */
 HAFT_INTERNAL uint64_t haft__fresh_in_extents(const haft_table *table, bool again);
@@ -12404,7 +12405,7 @@ HAFT_INTERNAL bool haft__released_has(const haft_table *table, uint64_t haft__ru
  * Only the owner fills an extent, when it is empty and so no other compare-and-swap can succeed.
  *
  * Edges in this file.
- *   EXTENT  fresh_give (release) -> take_from_extent, fresh_at_hand (acquire)
+ *   EXTENT  fresh_give (release) -> take_from_extent, fresh_in_extent (acquire)
  *           the bump above a slot before its use, and before the slot counts as fresh
  *   ONWARD  slots leave an extent before they are used, and none with an object comes into one
  *   COUNT   how far the table's slots were drawn: others may draw meanwhile
@@ -12434,7 +12435,7 @@ static uint64_t haft__extent_count(uint64_t extent)
     return extent & (haft__AGAIN - 1);
 }
 
-HAFT_INTERNAL uint64_t haft__fresh_at_hand(const haft_worker *worker, bool again)
+HAFT_INTERNAL uint64_t haft__fresh_in_extent(const haft_worker *worker, bool again)
 {
     /* Weakened, slots of an extent could count as fresh, and not as drawn. */
     const uint64_t extent = haft__load_acquire(EXTENT, &worker->extent);
@@ -12540,7 +12541,7 @@ static uint64_t haft__steal(haft_worker *worker, uint64_t most, uint64_t *first)
 {
     uint64_t haft__taken = 0;
 
-    for (haft_worker *other = haft__roster_first(worker->table); other != NULL && haft__taken == 0;
+    for (haft_worker *other = haft__worker_list_first(worker->table); other != NULL && haft__taken == 0;
          other = other->next) {
         haft__taken = haft__take_from_extent(&other->extent, most, first);
     }
@@ -12572,8 +12573,9 @@ HAFT_INTERNAL uint64_t haft__fresh_in_extents(const haft_table *table, bool agai
 {
     uint64_t slots = 0;
 
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
-        slots += haft__fresh_at_hand(worker, again);
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
+        slots += haft__fresh_in_extent(worker, again);
     }
     return slots;
 }
@@ -12611,7 +12613,7 @@ static haft_status haft__populate_workers(const haft_table *table, uint64_t *wor
     haft_status status = HAFT_OK;
 
     *workers = 0;
-    for (haft_worker *worker = haft__roster_first(table); worker != NULL && status == HAFT_OK;
+    for (haft_worker *worker = haft__worker_list_first(table); worker != NULL && status == HAFT_OK;
          worker = worker->next) {
         status = haft__memory_populate((char *)worker, sizeof *worker);
         (*workers)++;
@@ -12692,7 +12694,8 @@ HAFT_INTERNAL void haft__transit_end(haft_worker *worker, bool has_begun)
 
 HAFT_INTERNAL void haft__transit_wait(const haft_table *table)
 {
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         const uint64_t number = haft__load_acquire(TRANSIT, &worker->transit);
 
         for (uint64_t turn = 0;
@@ -12706,7 +12709,8 @@ HAFT_INTERNAL uint64_t haft__transit_moves(const haft_table *table)
 {
     uint64_t moves = 0;
 
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         moves += haft__load_relaxed(COUNT, &worker->moves);
     }
     return moves;
@@ -12736,7 +12740,7 @@ HAFT_INTERNAL
 uint32_t haft__list_take(haft_table *table, enum haft__list_kind kind, struct haft__batch *batch, uint32_t most);
 
 /* Up to `most` of them into `indices`: how many.  Lock-free. */
-HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices);
+HAFT_INTERNAL uint64_t haft__inherited_take(haft_worker *worker, uint64_t most, uint32_t *indices);
 
 /* concurrent/worker/lists.c */
 
@@ -12867,21 +12871,21 @@ static uint64_t haft__walk(const haft_table *table, uint64_t first, uint64_t mos
     return count;
 }
 
-HAFT_INTERNAL uint64_t haft__legacy_take(haft_worker *worker, uint64_t most, uint32_t *indices)
+HAFT_INTERNAL uint64_t haft__inherited_take(haft_worker *worker, uint64_t most, uint32_t *indices)
 {
     assert(most <= haft__BATCH_SLOTS);
     haft_table *table = worker->table;
-    uint64_t first = haft__load_relaxed(RETRY, &table->legacy.listed);
+    uint64_t first = haft__load_relaxed(RETRY, &table->inherited.listed);
 
     while (first != haft__MARK_END) {
         uint64_t rest;
         const uint64_t count = haft__walk(table, first, most, indices, &rest);
 
-        if (haft__cas_relaxed(RETRY, &table->legacy.listed, first, rest)) {
+        if (haft__cas_relaxed(RETRY, &table->inherited.listed, first, rest)) {
             assert(count != 0 && (rest == haft__MARK_END || rest >= HAFT_FIRST_INDEX));
             return count;
         }
-        first = haft__load_relaxed(RETRY, &table->legacy.listed);
+        first = haft__load_relaxed(RETRY, &table->inherited.listed);
     }
     return 0;
 }
@@ -12902,7 +12906,7 @@ HAFT_INTERNAL void haft__retire_open(haft_worker *worker);
 HAFT_INTERNAL void haft__retire_hand_over(haft_worker *worker);
 
 /* Hand all slots that the worker holds on to others. */
-HAFT_INTERNAL void haft__retire_hand_on(haft_worker *worker);
+HAFT_INTERNAL void haft__retire_flush(haft_worker *worker);
 
 /* haft_abort, as called from `caller`. */
 HAFT_INTERNAL void haft__worker_abort(haft_worker *worker, haft_id id, const void *caller);
@@ -12985,7 +12989,7 @@ static void haft__insert_found(haft_worker *worker, uint32_t count, const void *
                          const char *objects, haft_id *ids)
 {
     const struct haft__slots *slots = &worker->table->slots;
-    const uint32_t *indices = haft__hand_next(worker);
+    const uint32_t *indices = haft__filling_next(worker);
 
     haft__tally(&worker->counters.inserted, count);
     haft__fetch_first(slots, indices, count);
@@ -13007,7 +13011,7 @@ size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, 
     uint32_t found;
     const void *caller = haft__CALLER;
 
-    while (done < count && (status = haft__supply_find(worker, count - done, &found)) == HAFT_OK) {
+    while (done < count && (status = haft__refill_if_empty(worker, count - done, &found)) == HAFT_OK) {
         haft__insert_found(worker, found, caller, bytes != NULL ? bytes + done * size : NULL, ids + done);
         done += found;
     }
@@ -13021,7 +13025,7 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
 {
     haft__debug_check(worker);
     const struct haft__slots *slots = &worker->table->slots;
-    const uint64_t last_life = haft__hand_last_life(worker);
+    const uint64_t last_life = haft__front_last_life(worker);
     const void *caller = haft__CALLER;
     size_t done = 0;
 
@@ -13084,7 +13088,8 @@ static void haft__count_begun(struct haft__lives *lives, const haft_table *table
 {
     lives->begun = 0;
     lives->exhausted = 0;
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         lives->exhausted += haft__load_acquire(TALLY, &worker->counters.exhausted);
         lives->begun += haft__load_acquire(TALLY, &worker->counters.reserved);
         lives->begun += haft__load_acquire(TALLY, &worker->counters.inserted);
@@ -13094,7 +13099,8 @@ static void haft__count_begun(struct haft__lives *lives, const haft_table *table
 static void haft__count_ended(struct haft__lives *lives, const haft_table *table)
 {
     lives->ended = haft__load_relaxed(COUNT, &table->counters.freed);
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         lives->ended += haft__load_relaxed(COUNT, &worker->counters.aborted);
         lives->ended += haft__load_relaxed(COUNT, &worker->counters.freed);
     }
@@ -13200,7 +13206,7 @@ static bool haft__is_pinned(const haft_table *table, haft__atomic_u64 *at)
     haft__atomic_u64 *pins = haft__slots_pins(&table->slots, at);
 
     /* Weakened, the slot could be written again before the last use under a pin. */
-    if (haft__fetch_or_acq_rel(PIN, pins, haft__PIN_TAKEN) != 0) {
+    if (haft__fetch_or_acq_rel(PIN, pins, haft__PIN_ELAPSED) != 0) {
         return true;
     }
     haft__store_relaxed(OWN, pins, 0);
@@ -13218,7 +13224,7 @@ static void haft__call_back(haft_worker *worker, uint64_t index, haft__atomic_u6
 }
 
 /* One retired slot.  True if it may be used again: neither pinned nor exhausted. */
-static bool haft__sift(haft_worker *worker, uint64_t index)
+static bool haft__reclaim_slot(haft_worker *worker, uint64_t index)
 {
     const haft_table *table = worker->table;
     const struct haft__word_format *format = &table->slots.format;
@@ -13251,14 +13257,14 @@ HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch
     const uint32_t count = batch->count;
 
     haft__store_relaxed(OWN, &batch->ticket, 0);
-    if (!worker->table->sifts && !batch->has_last_lives) {
+    if (!worker->table->reclaims_by_slot && !batch->has_last_lives) {
         haft__count_up(&worker->counters.reclaimed, count);
         return;
     }
     batch->count = 0;
     batch->has_last_lives = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (haft__sift(worker, batch->indices[i])) {
+        if (haft__reclaim_slot(worker, batch->indices[i])) {
             batch->indices[batch->count++] = batch->indices[i];
         }
     }
@@ -13267,20 +13273,20 @@ HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch
 /* Cancellation is off for the batch: for each object it would cost as much as the object. */
 static void haft__call_back_for(haft_worker *worker, struct haft__batch *source)
 {
-    struct haft__batch *destination = haft__shelf_empty_batch(worker);
+    struct haft__batch *destination = haft__exchange_take_empty(worker);
     const int cancel = haft__os_cancel_off();
 
     haft__taking = (struct haft__taking){worker->table, destination};
     for (uint32_t i = 0; i < source->count; i++) {
-        if (haft__sift(worker, source->indices[i])) {
+        if (haft__reclaim_slot(worker, source->indices[i])) {
             destination->indices[destination->count++] = source->indices[i];
         }
     }
     haft__taking.table = NULL;
     haft__os_cancel_restore(cancel);
     source->count = 0;
-    haft__shelf_give_batch(worker, source);
-    haft__shelf_ready(worker, destination);
+    haft__exchange_give_empty(worker, source);
+    haft__exchange_put_ready(worker, destination);
 }
 
 HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source)
@@ -13289,7 +13295,7 @@ HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *
         haft__call_back_for(worker, source);
     } else {
         haft__reclaim_quietly(worker, source);
-        haft__shelf_ready(worker, source);
+        haft__exchange_put_ready(worker, source);
     }
 }
 
@@ -13305,24 +13311,24 @@ HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *ta
  */
 
 /* All freed slots take tickets, in batches, and are handed over. */
-HAFT_INTERNAL void haft__gather_freed(haft_worker *worker);
+HAFT_INTERNAL void haft__drain_freed(haft_worker *worker);
 
 /* Up to a batch of unpinned slots, which are due; NULL: none. */
-HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker);
+HAFT_INTERNAL struct haft__batch *haft__drain_unpinned(haft_worker *worker);
 
 /*
  * Collect from all lists; unpinned slots are taken back.  This and what follows: outside callbacks.
  */
-HAFT_INTERNAL void haft__gather_lists(haft_worker *worker);
+HAFT_INTERNAL void haft__drain_lists(haft_worker *worker);
 
 /*
- * gather_lists() until the lists are empty, at most once for each slot of the table: other threads
+ * drain_lists() until the lists are empty, at most once for each slot of the table: other threads
  * may go on filling them.  True: they had slots.
  */
-HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker);
+HAFT_INTERNAL bool haft__drain_all_lists(haft_worker *worker);
 
-/* gather_all_lists(), then take back all batches that were due when it began. */
-HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker);
+/* drain_all_lists(), then take back all batches that were due when it began. */
+HAFT_INTERNAL void haft__sweep_elapsed(haft_worker *worker);
 
 /*
  * If slots were handed over, reclaim some of those that are due; with never_wait, only the worker's
@@ -13342,8 +13348,8 @@ HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker);
  *   5. a former local table's free slots, then fresh ones
  *   6. the ready batches of other workers, then their due ones
  *
- * A table has only those that its options call for: suppliers_choose().  To add a source of slots,
- * write a supplier and put it into that list.
+ * A table has only those that its options call for: refill_choose_sources().  To add a source of
+ * slots, write a supplier and put it into that list.
  *
  * Inside a callback, tables with on_reclaim leave due batches alone.
  *
@@ -13362,26 +13368,26 @@ HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker);
  */
 
 /* A search, and what its suppliers answer besides slots. */
-struct haft__search {
-    struct haft__batch *due;  /* taken out, to be taken back before the next round; NULL: none */
-    haft_status status; /* why there are no fresh slots */
-    bool has_begun;     /* a supplier has asked for due batches */
-    unsigned unpinned;  /* batches of unpinned slots taken out */
-    uint64_t done;      /* then: the highest ticket done when a supplier first asked */
+struct haft__refill {
+    struct haft__batch *detached; /* taken out, to be taken back before the next round; NULL: none */
+    haft_status status;     /* why there are no fresh slots */
+    bool has_begun;         /* a supplier has asked for due batches */
+    unsigned unpinned;      /* batches of unpinned slots taken out */
+    uint64_t done;          /* then: the highest ticket done when a supplier first asked */
 };
 
 /* --- batches that are ready --- */
 
 /* Hand on the slots of the filling batch beyond the batch limit. */
-static void haft__hand_on_rest(haft_worker *worker)
+static void haft__flush_rest(haft_worker *worker)
 {
-    if (haft__hand_filling_count(worker) > worker->batch_limit) {
-        struct haft__batch *filling = haft__hand_filling(worker);
-        struct haft__batch *rest = haft__shelf_empty_batch(worker);
+    if (haft__filling_count(worker) > worker->batch_limit) {
+        struct haft__batch *filling = haft__filling_detach(worker);
+        struct haft__batch *rest = haft__exchange_take_empty(worker);
 
         haft__batch_move(rest, filling, filling->count - worker->batch_limit);
-        haft__hand_fill(worker, filling);
-        haft__shelf_ready(worker, rest);
+        haft__filling_set(worker, filling);
+        haft__exchange_put_ready(worker, rest);
     }
 }
 
@@ -13392,56 +13398,56 @@ static bool haft__use(haft_worker *worker, struct haft__batch *batch)
         return false;
     }
     if (batch->count == 0) {
-        haft__shelf_give_batch(worker, batch);
+        haft__exchange_give_empty(worker, batch);
         return false;
     }
     assert(batch != worker->filling && batch->count <= haft__BATCH_SLOTS);
-    haft__shelf_give_batch(worker, worker->filling);
-    haft__hand_fill(worker, batch);
-    haft__hand_on_rest(worker);
+    haft__exchange_give_empty(worker, worker->filling);
+    haft__filling_set(worker, batch);
+    haft__flush_rest(worker);
     return true;
 }
 
 /* Inside a callback: the slots that its thread has taken back so far. */
-static bool haft__use_destination(haft_worker *worker, struct haft__search *search)
+static bool haft__use_destination(haft_worker *worker, struct haft__refill *refill)
 {
     struct haft__batch *destination = haft__reclaim_destination(worker->table);
 
-    (void)search;
+    (void)refill;
     if (destination == NULL) {
         return false;
     }
     haft__batch_move(worker->filling, destination, worker->batch_limit);
-    haft__hand_fill(worker, worker->filling);
+    haft__filling_set(worker, worker->filling);
     return true;
 }
 
-static bool haft__use_ready(haft_worker *worker, struct haft__search *search)
+static bool haft__use_ready(haft_worker *worker, struct haft__refill *refill)
 {
-    (void)search;
-    return haft__use(worker, haft__shelf_take_ready(worker));
+    (void)refill;
+    return haft__use(worker, haft__exchange_take_ready(worker));
 }
 
-static bool haft__steal_ready(haft_worker *worker, struct haft__search *search)
+static bool haft__steal_ready(haft_worker *worker, struct haft__refill *refill)
 {
-    (void)search;
-    return haft__use(worker, haft__shelf_steal_ready(worker));
+    (void)refill;
+    return haft__use(worker, haft__exchange_steal_ready(worker));
 }
 
 /* --- batches that are due --- */
 
 /* The search takes back what is due when it first asks. */
-static uint64_t haft__done_of(haft_worker *worker, struct haft__search *search)
+static uint64_t haft__done_of(haft_worker *worker, struct haft__refill *refill)
 {
-    if (!search->has_begun) {
-        search->done = haft__domain_done(worker->table->domain);
-        search->has_begun = true;
+    if (!refill->has_begun) {
+        refill->done = haft__domain_done(worker->table->domain);
+        refill->has_begun = true;
     }
-    return search->done;
+    return refill->done;
 }
 
 /* A batch that is due, with a ticket up to `done`; NULL: none. */
-typedef struct haft__batch *haft__due_taker(haft_worker *worker, uint64_t done);
+typedef struct haft__batch *haft__elapsed_taker(haft_worker *worker, uint64_t done);
 
 /* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
 static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
@@ -13454,9 +13460,9 @@ static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
 }
 
 /* Due batches until one of them has slots. */
-static bool haft__use_first_due(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
+static bool haft__use_first_elapsed(haft_worker *worker, struct haft__refill *refill, haft__elapsed_taker *take)
 {
-    const uint64_t done = haft__done_of(worker, search);
+    const uint64_t done = haft__done_of(worker, refill);
     struct haft__batch *batch;
 
     while ((batch = take(worker, done)) != NULL) {
@@ -13467,66 +13473,66 @@ static bool haft__use_first_due(haft_worker *worker, struct haft__search *search
     return false;
 }
 
-static bool haft__use_due(haft_worker *worker, struct haft__search *search)
+static bool haft__use_elapsed(haft_worker *worker, struct haft__refill *refill)
 {
-    return haft__use_first_due(worker, search, haft__shelf_take_due);
+    return haft__use_first_elapsed(worker, refill, haft__exchange_take_elapsed);
 }
 
-static bool haft__steal_due(haft_worker *worker, struct haft__search *search)
+static bool haft__steal_elapsed(haft_worker *worker, struct haft__refill *refill)
 {
-    return haft__use_first_due(worker, search, haft__shelf_steal_due);
+    return haft__use_first_elapsed(worker, refill, haft__exchange_steal_elapsed);
 }
 
 /* --- batches that are due, in a table with on_reclaim --- */
 
-static void haft__take_back_due(haft_worker *worker, struct haft__search *search)
+static void haft__reclaim_detached(haft_worker *worker, struct haft__refill *refill)
 {
-    haft__reclaim_batch(worker, search->due);
+    haft__reclaim_batch(worker, refill->detached);
 }
 
 /* The round ends with this batch, to be taken back; false: NULL. */
-static bool haft__take_out(struct haft__search *search, struct haft__batch *batch)
+static bool haft__detach(struct haft__refill *refill, struct haft__batch *batch)
 {
-    search->due = batch;
+    refill->detached = batch;
     return batch != NULL;
 }
 
-static bool haft__take_first_due_out(haft_worker *worker, struct haft__search *search, haft__due_taker *take)
+static bool haft__detach_first_elapsed(haft_worker *worker, struct haft__refill *refill, haft__elapsed_taker *take)
 {
-    return !haft__callback_is_running() && haft__take_out(search, take(worker, haft__done_of(worker, search)));
+    return !haft__callback_is_running() && haft__detach(refill, take(worker, haft__done_of(worker, refill)));
 }
 
-static bool haft__take_due_out(haft_worker *worker, struct haft__search *search)
+static bool haft__detach_elapsed(haft_worker *worker, struct haft__refill *refill)
 {
-    return haft__take_first_due_out(worker, search, haft__shelf_take_due);
+    return haft__detach_first_elapsed(worker, refill, haft__exchange_take_elapsed);
 }
 
-static bool haft__steal_due_out(haft_worker *worker, struct haft__search *search)
+static bool haft__detach_stolen(haft_worker *worker, struct haft__refill *refill)
 {
-    return haft__take_first_due_out(worker, search, haft__shelf_steal_due);
+    return haft__detach_first_elapsed(worker, refill, haft__exchange_steal_elapsed);
 }
 
 /* --- the lists --- */
 
-/* They take their ticket, for a later search. */
-static bool haft__collect_freed(haft_worker *worker, struct haft__search *search)
+/* They take their ticket, for a later refill. */
+static bool haft__drain_freed_list(haft_worker *worker, struct haft__refill *refill)
 {
-    (void)search;
-    haft__gather_freed(worker);
+    (void)refill;
+    haft__drain_freed(worker);
     return false;
 }
 
-static bool haft__use_unpinned(haft_worker *worker, struct haft__search *search)
+static bool haft__use_unpinned(haft_worker *worker, struct haft__refill *refill)
 {
-    (void)search;
-    return haft__use_quietly(worker, haft__gather_unpinned(worker));
+    (void)refill;
+    return haft__use_quietly(worker, haft__drain_unpinned(worker));
 }
 
 /* Others may go on unpinning. */
-static bool haft__take_unpinned_out(haft_worker *worker, struct haft__search *search)
+static bool haft__detach_unpinned(haft_worker *worker, struct haft__refill *refill)
 {
-    return !haft__callback_is_running() && search->unpinned++ < haft__UNPINNED_MOST &&
-           haft__take_out(search, haft__gather_unpinned(worker));
+    return !haft__callback_is_running() && refill->unpinned++ < haft__UNPINNED_MOST &&
+           haft__detach(refill, haft__drain_unpinned(worker));
 }
 
 /* --- a former local table's free slots, and fresh ones --- */
@@ -13537,14 +13543,14 @@ static uint64_t haft__most_to_draw(const haft_worker *worker)
     return haft__callback_is_running() ? 1 : worker->batch_limit;
 }
 
-static bool haft__use_legacy(haft_worker *worker, struct haft__search *search)
+static bool haft__use_inherited(haft_worker *worker, struct haft__refill *refill)
 {
     struct haft__batch *batch = worker->filling;
 
-    (void)search;
-    batch->count = (uint32_t)haft__legacy_take(worker, haft__most_to_draw(worker), batch->indices);
-    haft__hand_fill(worker, batch);
-    return haft__hand_filling_count(worker) != 0;
+    (void)refill;
+    batch->count = (uint32_t)haft__inherited_take(worker, haft__most_to_draw(worker), batch->indices);
+    haft__filling_set(worker, batch);
+    return haft__filling_count(worker) != 0;
 }
 
 static bool haft__fill_from(haft_worker *worker, uint64_t first, uint64_t count)
@@ -13557,20 +13563,20 @@ static bool haft__fill_from(haft_worker *worker, uint64_t first, uint64_t count)
         batch->indices[i] = (uint32_t)(first + i);
     }
     batch->count = (uint32_t)count;
-    haft__hand_fill(worker, batch);
+    haft__filling_set(worker, batch);
     return count != 0;
 }
 
-static bool haft__use_fresh(haft_worker *worker, struct haft__search *search)
+static bool haft__use_fresh(haft_worker *worker, struct haft__refill *refill)
 {
     uint64_t first = 0;
-    const uint64_t drawn = haft__fresh_take(worker, haft__most_to_draw(worker), &first, &search->status);
+    const uint64_t drawn = haft__fresh_take(worker, haft__most_to_draw(worker), &first, &refill->status);
 
     return haft__fill_from(worker, first, drawn);
 }
 
 /* use_fresh() within the bound on memory that waits. */
-static bool haft__use_bounded(haft_worker *worker, struct haft__search *search)
+static bool haft__use_bounded(haft_worker *worker, struct haft__refill *refill)
 {
     haft_table *table = worker->table;
     const uint64_t most = haft__most_to_draw(worker);
@@ -13581,9 +13587,9 @@ static bool haft__use_bounded(haft_worker *worker, struct haft__search *search)
     uint64_t drawn = 0;
     uint64_t first = 0;
 
-    search->status = HAFT_FULL;
+    refill->status = HAFT_FULL;
     if (room != 0) {
-        drawn = haft__fresh_take(worker, most < room ? most : room, &first, &search->status);
+        drawn = haft__fresh_take(worker, most < room ? most : room, &first, &refill->status);
     }
     /* Weakened, the same. */
     haft__fetch_add_release(ASK, &table->drawing, UINT64_C(0) - most);
@@ -13592,54 +13598,54 @@ static bool haft__use_bounded(haft_worker *worker, struct haft__search *search)
 
 /* --- which of them a table has --- */
 
-HAFT_INTERNAL void haft__suppliers_choose(haft_table *table)
+HAFT_INTERNAL void haft__refill_choose_sources(haft_table *table)
 {
     const bool calls_back = table->on_reclaim != NULL;
-    struct haft__suppliers *suppliers = &table->suppliers;
-    haft__supplier **next = suppliers->in_order;
+    struct haft__refill_sources *sources = &table->refill_sources;
+    haft__refill_source **next = sources->in_order;
 
     if (calls_back) {
         *next++ = haft__use_destination;
     }
     *next++ = haft__use_ready;
-    *next++ = calls_back ? haft__take_due_out : haft__use_due;
-    *next++ = haft__collect_freed;
+    *next++ = calls_back ? haft__detach_elapsed : haft__use_elapsed;
+    *next++ = haft__drain_freed_list;
     if (table->slots.has_pins) {
-        *next++ = calls_back ? haft__take_unpinned_out : haft__use_unpinned;
+        *next++ = calls_back ? haft__detach_unpinned : haft__use_unpinned;
     }
-    if (table->legacy.local != NULL) {
-        *next++ = haft__use_legacy;
+    if (table->inherited.local != NULL) {
+        *next++ = haft__use_inherited;
     }
     *next++ = table->waiting_bytes == 0 ? haft__use_fresh : haft__use_bounded;
     *next++ = haft__steal_ready;
-    *next++ = calls_back ? haft__steal_due_out : haft__steal_due;
-    assert(next <= suppliers->in_order + haft__SUPPLIERS_MOST);
+    *next++ = calls_back ? haft__detach_stolen : haft__steal_elapsed;
+    assert(next <= sources->in_order + haft__REFILL_SOURCES_MOST);
     *next = NULL;
-    suppliers->take_back = calls_back ? haft__take_back_due : NULL;
+    sources->reclaim = calls_back ? haft__reclaim_detached : NULL;
 }
 
 /* --- the search --- */
 
 /* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
-static haft_status haft__shortage(haft_worker *worker, haft_status fresh)
+static haft_status haft__fail_refill(haft_worker *worker, haft_status fresh)
 {
     haft_table *table = worker->table;
 
     haft__retire_open(worker);
-    haft__fetch_add_relaxed(HINT, &table->shortage, 1);
+    haft__fetch_add_relaxed(HINT, &table->failures, 1);
     haft__domain_hurry(table->domain);
     haft__domain_notice_stall(table->domain);
     return haft__occupancy_why_none(table, worker, fresh);
 }
 
 /* One supplier after the other, until one has found something. */
-static bool haft__ask_suppliers(haft_worker *worker, struct haft__search *search)
+static bool haft__ask_sources(haft_worker *worker, struct haft__refill *refill)
 {
-    haft__supplier *const *next = worker->table->suppliers.in_order;
+    haft__refill_source *const *next = worker->table->refill_sources.in_order;
 
-    search->due = NULL;
-    search->status = HAFT_OK;
-    while (*next != NULL && !(*next)(worker, search)) {
+    refill->detached = NULL;
+    refill->status = HAFT_OK;
+    while (*next != NULL && !(*next)(worker, refill)) {
         next++;
     }
     return *next != NULL;
@@ -13649,39 +13655,39 @@ static bool haft__ask_suppliers(haft_worker *worker, struct haft__search *search
  * One round.  HAFT_OK: the filling batch has slots; or a batch was taken back, and it is time for
  * another round.
  */
-static haft_status haft__search_round(haft_worker *worker, struct haft__search *search)
+static haft_status haft__refill_round(haft_worker *worker, struct haft__refill *refill)
 {
     const bool has_begun = haft__transit_begin(worker);
-    const bool found = haft__ask_suppliers(worker, search);
+    const bool found = haft__ask_sources(worker, refill);
 
-    if (search->due != NULL) {
-        worker->table->suppliers.take_back(worker, search);
+    if (refill->detached != NULL) {
+        worker->table->refill_sources.reclaim(worker, refill);
     }
     haft__transit_end(worker, has_begun);
-    return found ? HAFT_OK : haft__shortage(worker, search->status);
+    return found ? HAFT_OK : haft__fail_refill(worker, refill->status);
 }
 
 /* Until the filling batch has slots: HAFT_OK, or why it has none. */
-static haft_status haft__search_slots(haft_worker *worker)
+static haft_status haft__refill_slots(haft_worker *worker)
 {
-    struct haft__search search;
-    haft_status status = haft__roster_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
+    struct haft__refill refill;
+    haft_status status = haft__worker_list_has_ended(worker->table) ? HAFT_CLOSED : HAFT_OK;
 
-    search.has_begun = false;
-    search.unpinned = 0;
+    refill.has_begun = false;
+    refill.unpinned = 0;
     haft__budget_draw(worker);
-    while (status == HAFT_OK && haft__hand_filling_count(worker) == 0) {
-        status = haft__search_round(worker, &search);
+    while (status == HAFT_OK && haft__filling_count(worker) == 0) {
+        status = haft__refill_round(worker, &refill);
     }
     return status;
 }
 
-HAFT_INTERNAL haft_status haft__supply_find(haft_worker *worker, uint64_t most, uint32_t *count)
+HAFT_INTERNAL haft_status haft__refill_if_empty(haft_worker *worker, uint64_t most, uint32_t *count)
 {
-    const haft_status status = haft__hand_filling_count(worker) == 0 ? haft__search_slots(worker) : HAFT_OK;
+    const haft_status status = haft__filling_count(worker) == 0 ? haft__refill_slots(worker) : HAFT_OK;
 
     if (status == HAFT_OK) {
-        const uint32_t found = haft__hand_filling_count(worker);
+        const uint32_t found = haft__filling_count(worker);
 
         *count = most < found ? (uint32_t)most : found;
     }
@@ -13805,7 +13811,7 @@ HAFT_INTERNAL void haft__retire_batch(haft_worker *worker, struct haft__batch *b
     haft__store_relaxed(OWN, &batch->ticket, ticket);
     worker->backlog.retired += batch->count;
     haft__remember(&worker->backlog, ticket);
-    if (!haft__shelf_wait(worker, batch)) {
+    if (!haft__exchange_put_waiting(worker, batch)) {
         haft__retire_hand_over(worker); /* batches that were handed over are behind it now, perhaps */
     }
 }
@@ -13814,7 +13820,7 @@ HAFT_INTERNAL void haft__retire_hand_over(haft_worker *worker)
 {
     struct haft__backlog *backlog = &worker->backlog;
 
-    if (backlog->handed != backlog->retired && worker->table->sifts) {
+    if (backlog->handed != backlog->retired && worker->table->reclaims_by_slot) {
         backlog->handed = backlog->retired;
         haft__handed_raise(worker->table, backlog->closings[(backlog->next - 1) % haft__CLOSINGS].ticket);
         haft__domain_handed(worker->table->domain);
@@ -13823,22 +13829,22 @@ HAFT_INTERNAL void haft__retire_hand_over(haft_worker *worker)
 
 HAFT_INTERNAL void haft__retire_open(haft_worker *worker)
 {
-    if (haft__hand_open_count(worker) != 0) {
-        struct haft__batch *batch = haft__hand_opened(worker);
+    if (haft__open_batch_count(worker) != 0) {
+        struct haft__batch *batch = haft__open_batch_detach(worker);
 
-        haft__hand_open(worker, haft__shelf_empty_batch(worker));
+        haft__open_batch_set(worker, haft__exchange_take_empty(worker));
         haft__retire_batch(worker, batch);
     }
 }
 
-HAFT_INTERNAL void haft__retire_hand_on(haft_worker *worker)
+HAFT_INTERNAL void haft__retire_flush(haft_worker *worker)
 {
     haft__retire_open(worker);
-    if (haft__hand_filling_count(worker) != 0) {
-        struct haft__batch *batch = haft__hand_filling(worker);
+    if (haft__filling_count(worker) != 0) {
+        struct haft__batch *batch = haft__filling_detach(worker);
 
-        haft__hand_fill(worker, haft__shelf_empty_batch(worker));
-        haft__shelf_ready(worker, batch);
+        haft__filling_set(worker, haft__exchange_take_empty(worker));
+        haft__exchange_put_ready(worker, batch);
     }
 }
 
@@ -13851,11 +13857,11 @@ static haft__NOINLINE void haft__look_further(haft_worker *worker, uint64_t inde
     haft_table *table = worker->table;
 
     haft__sites_note_death(&table->slots.sites, index, caller);
-    if (haft__hand_open_count(worker) < worker->batch_limit) {
+    if (haft__open_batch_count(worker) < worker->batch_limit) {
         return;
     }
     haft__budget_draw(worker);
-    if (haft__hand_open_count(worker) >= worker->batch_limit) {
+    if (haft__open_batch_count(worker) >= worker->batch_limit) {
         haft__retire_open(worker);
     }
 }
@@ -13882,7 +13888,7 @@ HAFT_INTERNAL haft__NOINLINE haft_status haft__worker_free(haft_worker *worker, 
     if (haft__word_generation(&slots->format, next) == 0) {
         worker->open->has_last_lives = true;
     }
-    if (haft__hand_add_freed(worker, index)) {
+    if (haft__open_batch_add_freed(worker, index)) {
         haft__look_further(worker, index, caller);
     }
     return HAFT_OK;
@@ -13892,7 +13898,7 @@ haft_status haft_free(haft_worker *worker, haft_id id)
 {
     haft__debug_check(worker);
 
-    if (haft_worker_front_free(worker, worker->view, haft__hand_last_life(worker), id)) {
+    if (haft_worker_front_free(worker, worker->view, haft__front_last_life(worker), id)) {
         return HAFT_OK;
     }
     return haft__worker_free(worker, id, haft__CALLER);
@@ -13924,7 +13930,7 @@ HAFT_INTERNAL haft__NOINLINE void haft__worker_abort(haft_worker *worker, haft_i
         haft__sites_note_death(&table->slots.sites, index, caller);
         haft__count_up(&worker->counters.reclaimed, 1);
         haft__tally(&worker->counters.exhausted, 1);
-    } else if (haft__hand_add_aborted(worker, index)) {
+    } else if (haft__open_batch_add_aborted(worker, index)) {
         haft__look_further(worker, index, caller);
     }
 }
@@ -13938,7 +13944,7 @@ static inline void haft__abort_here(haft_worker *worker, haft_id id, const void 
     assert(haft__life_is_reserved(&worker->table->slots, id) && "an id is reserved, and given up once");
     haft__count_up(&worker->counters.aborted, 1);
     haft__store_relaxed(OWN, word, id.bits - index - worker->above_index + haft__MARK_END);
-    if (haft__hand_add_aborted(worker, index)) {
+    if (haft__open_batch_add_aborted(worker, index)) {
         haft__look_further(worker, index, caller);
     }
 }
@@ -13947,7 +13953,7 @@ void haft_abort(haft_worker *worker, haft_id id)
 {
     haft__debug_check(worker);
 
-    if (id.bits < haft__hand_last_life(worker)) {
+    if (id.bits < haft__front_last_life(worker)) {
         haft__abort_here(worker, id, haft__CALLER);
     } else {
         haft__worker_abort(worker, id, haft__CALLER);
@@ -13979,16 +13985,16 @@ static struct haft__batch *haft__take_list(haft_worker *worker, enum haft__list_
     if (haft__list_is_empty(worker->table, kind)) {
         return NULL;
     }
-    batch = haft__shelf_empty_batch(worker);
+    batch = haft__exchange_take_empty(worker);
     if (haft__list_take(worker->table, kind, batch, worker->table->batch_max) == 0) {
-        haft__shelf_give_batch(worker, batch);
+        haft__exchange_give_empty(worker, batch);
         return NULL;
     }
     return batch;
 }
 
 /* All of them: with a bound, threads that free more between two looks would fill the table. */
-HAFT_INTERNAL void haft__gather_freed(haft_worker *worker)
+HAFT_INTERNAL void haft__drain_freed(haft_worker *worker)
 {
     const uint64_t most = haft__most_slots(worker->table);
     uint64_t haft__taken = 0;
@@ -14001,46 +14007,46 @@ HAFT_INTERNAL void haft__gather_freed(haft_worker *worker)
     haft__retire_hand_over(worker); /* while it is in transit */
 }
 
-HAFT_INTERNAL struct haft__batch *haft__gather_unpinned(haft_worker *worker)
+HAFT_INTERNAL struct haft__batch *haft__drain_unpinned(haft_worker *worker)
 {
     return haft__take_list(worker, haft__LIST_UNPINNED);
 }
 
-HAFT_INTERNAL void haft__gather_lists(haft_worker *worker)
+HAFT_INTERNAL void haft__drain_lists(haft_worker *worker)
 {
     const bool has_begun = haft__transit_begin(worker);
     struct haft__batch *batch;
 
-    haft__gather_freed(worker);
+    haft__drain_freed(worker);
     /* Each may unpin the next one of a chain. */
-    for (int i = 0; i < haft__UNPINNED_MOST && (batch = haft__gather_unpinned(worker)) != NULL; i++) {
+    for (int i = 0; i < haft__UNPINNED_MOST && (batch = haft__drain_unpinned(worker)) != NULL; i++) {
         haft__reclaim_batch(worker, batch);
     }
     haft__transit_end(worker, has_begun);
 }
 
-HAFT_INTERNAL bool haft__gather_all_lists(haft_worker *worker)
+HAFT_INTERNAL bool haft__drain_all_lists(haft_worker *worker)
 {
     /* Slots of a chain come one at a time. */
     const uint64_t most = haft__most_slots(worker->table);
     uint64_t looks = 0;
 
     while (looks < most && haft__lists_have_slots(worker->table)) {
-        haft__gather_lists(worker);
+        haft__drain_lists(worker);
         looks++;
     }
     return looks != 0;
 }
 
-HAFT_INTERNAL void haft__gather_all_due(haft_worker *worker)
+HAFT_INTERNAL void haft__sweep_elapsed(haft_worker *worker)
 {
     const uint64_t done = haft__domain_done(worker->table->domain);
     struct haft__batch *batch;
 
     const bool has_begun = haft__transit_begin(worker);
 
-    haft__gather_all_lists(worker);
-    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
+    haft__drain_all_lists(worker);
+    while ((batch = haft__exchange_find_elapsed(worker, done)) != NULL) {
         haft__reclaim_batch(worker, batch);
     }
     haft__transit_end(worker, has_begun);
@@ -14056,7 +14062,7 @@ static bool haft__reclaim_some(haft_worker *worker, uint64_t done)
 
     while (haft__taken < haft__RECLAIMED_SLOTS) {
         struct haft__batch *batch =
-            own_alone ? haft__shelf_take_due(worker, done) : haft__shelf_find_due(worker, done);
+            own_alone ? haft__exchange_take_elapsed(worker, done) : haft__exchange_find_elapsed(worker, done);
 
         if (batch == NULL) {
             return !own_alone;
@@ -14073,7 +14079,7 @@ static void haft__clear_handed(haft_worker *worker, uint64_t handed, uint64_t do
     if (!haft__handed_clear(worker->table, handed)) {
         return;
     }
-    struct haft__batch *batch = haft__shelf_find_due(worker, done);
+    struct haft__batch *batch = haft__exchange_find_elapsed(worker, done);
 
     if (batch != NULL) {
         haft__handed_raise(worker->table, handed); /* there may be more */
@@ -14129,17 +14135,17 @@ HAFT_INTERNAL void haft__worker_return(haft_worker *worker);
 haft_status haft_worker_open(haft_table *table, haft_worker **worker)
 {
     haft_domain *domain = table->domain;
-    haft_worker *opened = haft__roster_take(table, haft__WORKER_OPEN);
+    haft_worker *opened = haft__worker_list_take(table, haft__WORKER_OPEN);
 
     if (opened == NULL) {
-        return haft__roster_why_none(table);
+        return haft__worker_list_why_none(table);
     }
     if (haft__domain_join(domain, opened, &opened->member, &opened->lift) != HAFT_OK) {
-        haft__roster_leave(opened);
+        haft__worker_list_put_back(opened);
         return HAFT_NO_MEMORY;
     }
     opened->callback = haft__callback_number();
-    opened->shortage_before = haft__load_relaxed(HINT, &table->shortage);
+    opened->failures_before = haft__load_relaxed(HINT, &table->failures);
     opened->is_to_draw = true;
     *worker = opened;
     return HAFT_OK;
@@ -14153,19 +14159,19 @@ static void haft__do_duties(haft_worker *worker)
     }
     haft__sweep_handed(worker);
     if (haft__lists_have_slots(worker->table)) {
-        haft__gather_lists(worker);
+        haft__drain_lists(worker);
     }
 }
 
 /* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
 static void haft__let_go(haft_worker *worker)
 {
-    if (haft__hand_open_count(worker) != 0) {
+    if (haft__open_batch_count(worker) != 0) {
         haft__retire_open(worker); /* before duties: callbacks may free, and find its slots */
     }
     haft__do_duties(worker);
-    if (haft__hand_open_count(worker) != 0 || haft__hand_filling_count(worker) != 0) {
-        haft__retire_hand_on(worker);
+    if (haft__open_batch_count(worker) != 0 || haft__filling_count(worker) != 0) {
+        haft__retire_flush(worker);
     }
     haft__retire_hand_over(worker);
     haft__domain_hurry(worker->table->domain);
@@ -14189,12 +14195,12 @@ haft_status haft_worker_close(haft_worker *worker)
     }
     if (!haft__worker_is_own(worker)) { /* by a thread that has joined its own, or has the set now */
         worker->lift = 0;
-        haft__roster_hand_over(worker);
+        haft__worker_change_thread(worker);
     }
     haft__let_go(worker);
     haft__budget_return(worker);
     haft__domain_leave(worker->table->domain, worker, worker->member, worker->lift);
-    haft__roster_leave(worker);
+    haft__worker_list_put_back(worker);
     return HAFT_OK;
 }
 
@@ -14207,14 +14213,14 @@ haft_table *haft_worker_table(const haft_worker *worker)
 
 HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table)
 {
-    return haft__roster_take(table, haft__WORKER_BORROWED);
+    return haft__worker_list_take(table, haft__WORKER_BORROWED);
 }
 
 HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
 {
-    haft__retire_hand_on(worker);
+    haft__retire_flush(worker);
     haft__retire_hand_over(worker);
-    haft__roster_leave(worker);
+    haft__worker_list_put_back(worker);
 }
 
 /* --- quiescent points --- */
@@ -14225,7 +14231,7 @@ HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
  */
 static bool haft__is_worth_closing(const haft_worker *worker)
 {
-    return haft__hand_open_count(worker) >= haft__WORTH_CLOSING &&
+    return haft__open_batch_count(worker) >= haft__WORTH_CLOSING &&
            haft__ring_length(&worker->waiting) < haft__PARTIAL_BATCHES;
 }
 
@@ -14243,14 +14249,14 @@ static bool haft__was_idle(haft_worker *worker)
 /* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
 static bool haft__close_if_worth(haft_worker *worker, bool idle)
 {
-    const uint64_t haft__shortage = haft__load_relaxed(HINT, &worker->table->shortage);
-    const bool is_short = haft__shortage != worker->shortage;
+    const uint64_t shortage = haft__load_relaxed(HINT, &worker->table->failures);
+    const bool is_short = shortage != worker->failures_seen;
 
     if (idle || is_short || haft__is_worth_closing(worker)) {
         haft__retire_open(worker);
     }
-    worker->shortage = haft__shortage;
-    return is_short && haft__shortage != worker->shortage_before;
+    worker->failures_seen = shortage;
+    return is_short && shortage != worker->failures_before;
 }
 
 /* Forget the closings that are done; the slots that wait still. */
@@ -14329,15 +14335,15 @@ haft_status haft_worker_quiescent(haft_worker *worker)
 /* concurrent/worker/worker_list.c */
 
 /*
- * The roster: a table's workers.
+ * The worker list: a table's workers.
  *
  * Edges in this file.
- *   ROSTER  roster_add (release)   -> roster_first (acquire)   a worker's set-up
- *   ADOPT   roster_leave (release) -> take_worker, roster_end, worker_state (acquire)   its last
- *           state, to the thread that has it next, or that clears or closes the table
+ *   WORKER_LIST  worker_list_add (release)   -> worker_list_first (acquire)   a worker's set-up
+ *   ADOPT   worker_list_put_back (release) -> take_worker, worker_list_end, worker_state (acquire)
+ *           its last state, to the thread that has it next, or that clears or closes the table
  *   OWN     before others can find the worker; a thread's own state
  *   RETRY   a first look; the compare-and-swap decides
- *   HINT    whether workers can be opened: roster_end decides, worker by worker
+ *   HINT    whether workers can be opened: worker_list_end decides, worker by worker
  */
 
 #define haft__STATE_MASK ((UINT64_C(1) << haft__STATE_BITS) - 1)
@@ -14363,14 +14369,14 @@ static haft_worker *haft__worker_at(uint64_t head)
     return (haft_worker *)(uintptr_t)(head & ~haft__ENDED);
 }
 
-HAFT_INTERNAL haft_worker *haft__roster_first(const haft_table *table)
+HAFT_INTERNAL haft_worker *haft__worker_list_first(const haft_table *table)
 {
-    return haft__worker_at(haft__load_acquire(ROSTER, &table->roster));
+    return haft__worker_at(haft__load_acquire(WORKER_LIST, &table->workers));
 }
 
-HAFT_INTERNAL bool haft__roster_has_ended(const haft_table *table)
+HAFT_INTERNAL bool haft__worker_list_has_ended(const haft_table *table)
 {
-    return (haft__load_relaxed(HINT, &table->roster) & haft__ENDED) != 0;
+    return (haft__load_relaxed(HINT, &table->workers) & haft__ENDED) != 0;
 }
 
 static bool haft__is_of_thread(enum haft__worker_state state)
@@ -14389,11 +14395,12 @@ HAFT_INTERNAL enum haft__worker_state haft__worker_state(const haft_worker *work
     return (enum haft__worker_state)(haft__load_acquire(ADOPT, &worker->state) & haft__STATE_MASK);
 }
 
-HAFT_INTERNAL uint64_t haft__roster_open(const haft_table *table)
+HAFT_INTERNAL uint64_t haft__worker_list_open(const haft_table *table)
 {
     uint64_t open = 0;
 
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         open += haft__is_of_thread(haft__worker_state(worker)) &&
                 !haft__thread_is_gone(haft__load_relaxed(OWN, &worker->state) >> haft__STATE_BITS);
     }
@@ -14433,29 +14440,29 @@ static void haft__free_worker(const haft_table *table, haft_worker *worker)
     haft__heap_give(&table->slots.heap, worker, sizeof *worker);
 }
 
-HAFT_INTERNAL void haft__roster_free(haft_table *table)
+HAFT_INTERNAL void haft__worker_list_free(haft_table *table)
 {
-    for (haft_worker *worker = haft__roster_first(table), *next; worker != NULL; worker = next) {
+    for (haft_worker *worker = haft__worker_list_first(table), *next; worker != NULL; worker = next) {
         next = worker->next;
         haft__free_worker(table, worker);
     }
 }
 
-/* In the roster; false: it is one of those that no thread opens. */
+/* In the worker list; false: it is one of those that no thread opens. */
 static bool haft__link_worker(haft_table *table, haft_worker *worker, enum haft__worker_state state)
 {
     uint64_t head;
 
     do {
-        head = haft__load_acquire(ROSTER, &table->roster);
+        head = haft__load_acquire(WORKER_LIST, &table->workers);
         worker->next = haft__worker_at(head);
         haft__store_relaxed(OWN, &worker->state, haft__own((head & haft__ENDED) != 0 ? haft__WORKER_ENDED : state));
-    } while (
-        !haft__cas_release(ROSTER, &table->roster, head, (uint64_t)(uintptr_t)worker | (head & haft__ENDED)));
+    } while (!haft__cas_release(WORKER_LIST, &table->workers, head,
+                          (uint64_t)(uintptr_t)worker | (head & haft__ENDED)));
     return (head & haft__ENDED) == 0;
 }
 
-HAFT_INTERNAL haft_worker *haft__roster_add(haft_table *table, enum haft__worker_state state)
+HAFT_INTERNAL haft_worker *haft__worker_list_add(haft_table *table, enum haft__worker_state state)
 {
     haft_worker *worker = haft__heap_take(&table->slots.heap, sizeof(haft_worker), haft__CACHE_LINE);
 
@@ -14469,8 +14476,8 @@ HAFT_INTERNAL haft_worker *haft__roster_add(haft_table *table, enum haft__worker
         return NULL;
     }
     worker->batch_limit = 1;
-    haft__hand_fill(worker, haft__pool_take(&table->pool, &worker->segment));
-    haft__hand_open(worker, haft__pool_take(&table->pool, &worker->segment));
+    haft__filling_set(worker, haft__pool_take(&table->pool, &worker->segment));
+    haft__open_batch_set(worker, haft__pool_take(&table->pool, &worker->segment));
     haft__set_front(worker);
     return haft__link_worker(table, worker, state) ? worker : NULL;
 }
@@ -14523,7 +14530,7 @@ static haft_worker *haft__find_worker(const haft_table *table, enum haft__worker
     if (haft__latest_worker.table == table->number && haft__take_worker(haft__latest_worker.worker, from, to)) {
         return haft__latest_worker.worker;
     }
-    for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (haft_worker *worker = haft__worker_list_first(table); worker != NULL; worker = worker->next) {
         if (haft__take_worker(worker, from, to)) {
             return worker;
         }
@@ -14531,16 +14538,16 @@ static haft_worker *haft__find_worker(const haft_table *table, enum haft__worker
     return NULL;
 }
 
-HAFT_INTERNAL haft_worker *haft__roster_take(haft_table *table, enum haft__worker_state state)
+HAFT_INTERNAL haft_worker *haft__worker_list_take(haft_table *table, enum haft__worker_state state)
 {
-    const bool has_ended = haft__roster_has_ended(table);
+    const bool has_ended = haft__worker_list_has_ended(table);
 
     if (has_ended && state == haft__WORKER_OPEN) {
         return NULL;
     }
     haft_worker *worker = haft__find_worker(table, has_ended ? haft__WORKER_ENDED : haft__WORKER_CLOSED, state);
 
-    worker = worker != NULL || has_ended ? worker : haft__roster_add(table, state);
+    worker = worker != NULL || has_ended ? worker : haft__worker_list_add(table, state);
     if (worker != NULL) {
         haft__latest_worker.table = table->number;
         haft__latest_worker.worker = worker;
@@ -14548,25 +14555,25 @@ HAFT_INTERNAL haft_worker *haft__roster_take(haft_table *table, enum haft__worke
     return worker;
 }
 
-HAFT_INTERNAL haft_status haft__roster_why_none(const haft_table *table)
+HAFT_INTERNAL haft_status haft__worker_list_why_none(const haft_table *table)
 {
-    return haft__roster_has_ended(table) ? HAFT_CLOSED : HAFT_NO_MEMORY;
+    return haft__worker_list_has_ended(table) ? HAFT_CLOSED : HAFT_NO_MEMORY;
 }
 
-HAFT_INTERNAL void haft__roster_hand_over(haft_worker *worker)
+HAFT_INTERNAL void haft__worker_change_thread(haft_worker *worker)
 {
     assert(haft__worker_state(worker) == haft__WORKER_OPEN && "its thread or set has not closed it");
     haft__store_relaxed(OWN, &worker->state, haft__own(haft__WORKER_OPEN));
 }
 
-HAFT_INTERNAL void haft__roster_leave(haft_worker *worker)
+HAFT_INTERNAL void haft__worker_list_put_back(haft_worker *worker)
 {
     worker->is_to_draw = false;
     worker->is_movable = false; /* the next to have it may be a thread */
     haft__poison(worker);
     /* Weakened, the next thread could find the batches as they were before. */
     haft__store_release(ADOPT, &worker->state,
-                  haft__roster_has_ended(worker->table) ? haft__WORKER_ENDED : haft__WORKER_CLOSED);
+                  haft__worker_list_has_ended(worker->table) ? haft__WORKER_ENDED : haft__WORKER_CLOSED);
 }
 
 /* --- the end --- */
@@ -14576,16 +14583,16 @@ static void haft__refuse_openings(haft_table *table)
     uint64_t head;
 
     do {
-        head = haft__load_relaxed(RETRY, &table->roster);
-    } while (!haft__cas_relaxed(RETRY, &table->roster, head, head | haft__ENDED));
+        head = haft__load_relaxed(RETRY, &table->workers);
+    } while (!haft__cas_relaxed(RETRY, &table->workers, head, head | haft__ENDED));
 }
 
-HAFT_INTERNAL bool haft__roster_end(haft_table *table)
+HAFT_INTERNAL bool haft__worker_list_end(haft_table *table)
 {
     bool all = true;
 
     haft__refuse_openings(table);
-    for (haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (haft_worker *worker = haft__worker_list_first(table); worker != NULL; worker = worker->next) {
         /* Weakened, its batches could be as they were before. */
         const bool is_ended = haft__cas_acquire(ADOPT, &worker->state, haft__WORKER_CLOSED, haft__WORKER_ENDED) ||
                               haft__worker_state(worker) == haft__WORKER_ENDED;
@@ -14741,8 +14748,8 @@ static void haft__put_range(struct haft__census *census, haft_range range)
 static void haft__put_worker(struct haft__census *census, const haft_worker *worker)
 {
     haft__asan_unpoison(worker, sizeof *worker);
-    haft__place_slots(census, worker->filling, haft__hand_next(worker), haft__hand_filling_count(worker), haft__AT_HAND);
-    haft__place_slots(census, worker->open, worker->open->indices, haft__hand_open_count(worker), haft__WAITING);
+    haft__place_slots(census, worker->filling, haft__filling_next(worker), haft__filling_count(worker), haft__AT_HAND);
+    haft__place_slots(census, worker->open, worker->open->indices, haft__open_batch_count(worker), haft__WAITING);
     haft__put_ring(census, &worker->ready, haft__AT_HAND);
     haft__put_ring(census, &worker->waiting, haft__WAITING);
     haft__put_range(census, haft__fresh_range(worker));
@@ -14775,7 +14782,7 @@ static void haft__put_lists(struct haft__census *census)
 {
     const haft_table *table = census->table;
 
-    haft__put_list(census, haft__load_relaxed(OWN, &table->legacy.listed), haft__FRESH);
+    haft__put_list(census, haft__load_relaxed(OWN, &table->inherited.listed), haft__FRESH);
     for (int kind = 0; kind < haft__LIST_COUNT; kind++) {
         haft__put_list(census, haft__tagged_number(haft__load_relaxed(OWN, &table->lists[kind].head)), haft__LISTED);
     }
@@ -14795,7 +14802,7 @@ static void haft__check_free(struct haft__census *census, uint64_t index, uint64
         return;
     }
     if (is_retired && slots->has_pins &&
-        haft__load_relaxed(OWN, haft__slots_pins(slots, haft__slots_word(slots, index))) > haft__PIN_TAKEN) {
+        haft__load_relaxed(OWN, haft__slots_pins(slots, haft__slots_word(slots, index))) > haft__PIN_ELAPSED) {
         census->retired++; /* its last unpin will take it back */
         return;
     }
@@ -14848,8 +14855,7 @@ static void haft__check_descriptors(struct haft__census *census)
 {
     const struct haft__pool *pool = &census->table->pool;
 
-    haft__check_count(census, "batch descriptors", haft__pool_handed_out(pool),
-                census->batches + haft__pool_unused(pool));
+    haft__check_count(census, "batch descriptors", haft__pool_used(pool), census->batches + haft__pool_unused(pool));
 }
 
 HAFT_INTERNAL bool haft__census_is_right(const haft_table *table)
@@ -14861,7 +14867,8 @@ HAFT_INTERNAL bool haft__census_is_right(const haft_table *table)
     if (census.places == NULL) {
         return true;
     }
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         haft__put_worker(&census, worker);
     }
     haft__put_depot(&census, &table->ready, haft__AT_HAND);
@@ -14910,7 +14917,7 @@ HAFT_INTERNAL haft_status haft__table_check_waiting(uint64_t bytes, uint64_t str
 
 /*
  * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set,
- * and legacy.local of a former local table: suppliers_choose() reads them.  HAFT_OK or
+ * and inherited.local of a former local table: refill_choose_sources() reads them.  HAFT_OK or
  * HAFT_NO_MEMORY.  table_stop() undoes it.
  */
 HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain);
@@ -14960,17 +14967,18 @@ HAFT_INTERNAL haft_status haft__close_check_ending(const haft_table *table)
     const haft_status status = haft__close_check_moment(table);
 
     /* Where both are so, a worker that is open is what to tell of. */
-    return (status == HAFT_OK || status == HAFT_IN_SECTION) && haft__roster_open(table) != 0 ? HAFT_IN_USE
-                                                                                       : status;
+    return (status == HAFT_OK || status == HAFT_IN_SECTION) && haft__worker_list_open(table) != 0
+               ? HAFT_IN_USE
+               : status;
 }
 
 HAFT_INTERNAL bool haft__close_reclaim_waiting(haft_worker *worker, uint64_t latest)
 {
     struct haft__batch *batch;
 
-    bool found = haft__gather_all_lists(worker);
+    bool found = haft__drain_all_lists(worker);
 
-    while ((batch = haft__shelf_take_waiting(worker)) != NULL) {
+    while ((batch = haft__exchange_take_waiting(worker)) != NULL) {
         const uint64_t ticket = haft__load_relaxed(OWN, &batch->ticket);
 
         haft__domain_wait_for(worker->table->domain, ticket < latest ? ticket : latest);
@@ -15031,7 +15039,7 @@ static void haft__take_ended(const haft_table *table, uint64_t *first, struct ha
 static void haft__reclaim_ended(haft_worker *worker, uint64_t first)
 {
     while (first != haft__MARK_FREE) {
-        struct haft__batch *batch = haft__shelf_empty_batch(worker);
+        struct haft__batch *batch = haft__exchange_take_empty(worker);
 
         haft__take_ended(worker->table, &first, batch);
         haft__reclaim_batch(worker, batch);
@@ -15077,13 +15085,13 @@ static bool haft__is_clear(const haft_table *table)
 /* A table without workers never had an object. */
 static haft_status haft__clear_table(haft_table *table, bool closes, const void *caller)
 {
-    if (!haft__roster_end(table)) {
+    if (!haft__worker_list_end(table)) {
         return HAFT_IN_USE;
     }
-    haft_worker *worker = haft__roster_first(table) != NULL ? haft__worker_borrow(table) : NULL;
+    haft_worker *worker = haft__worker_list_first(table) != NULL ? haft__worker_borrow(table) : NULL;
 
     if (worker == NULL) {
-        return haft__roster_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
+        return haft__worker_list_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
     }
     haft__leaks_report(&table->slots, table->name, haft__load_relaxed(COUNT, &table->fresh));
     haft__end_objects(worker, closes, caller);
@@ -15102,7 +15110,7 @@ haft_status haft_table_clear(haft_table *table)
 
 static void haft__end_memory(haft_table *table)
 {
-    haft_local *former = table->legacy.local;
+    haft_local *former = table->inherited.local;
 
     haft__table_stop(table);
     haft__slots_unpoison_all(&table->slots, haft__load_relaxed(OWN, &table->fresh));
@@ -15114,7 +15122,7 @@ static void haft__end_memory(haft_table *table)
 static haft_status haft__close_parents(haft_table *table)
 {
     haft_status status = haft__domain_check_moment(table->domain);
-    const bool haft__is_in_use = haft__table_has_attached(table) || haft__roster_open(table) != 0;
+    const bool haft__is_in_use = haft__table_has_attached(table) || haft__worker_list_open(table) != 0;
 
     status = status == HAFT_OK && haft__is_in_use ? HAFT_IN_USE : status;
     if (status == HAFT_OK) {
@@ -15198,7 +15206,7 @@ static void haft__add_full(struct haft__text *text, const haft_table *table, con
 /* What keeps the table from being closed; whether an object is pinned, only a walk would tell. */
 static void haft__add_in_use(struct haft__text *text, const haft_table *table)
 {
-    const uint64_t workers = haft__roster_open(table);
+    const uint64_t workers = haft__worker_list_open(table);
     const bool sides = haft__table_has_attached(table);
 
     haft__text_add(text, "in use: ");
@@ -15378,17 +15386,17 @@ HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *doma
     table->domain = domain;
     table->is_quick = haft__slots_has_words(&table->slots);
     haft__open_front(table);
-    table->sifts = haft__asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins;
+    table->reclaims_by_slot = haft__asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins;
     table->number = haft__table_number();
     haft__store_relaxed(OWN, &table->fresh, HAFT_FIRST_INDEX);
-    haft__store_relaxed(OWN, &table->legacy.listed, haft__MARK_END);
+    haft__store_relaxed(OWN, &table->inherited.listed, haft__MARK_END);
     haft__store_relaxed(OWN, &table->released.head, haft__NUMBER_NONE);
     haft__store_relaxed(OWN, &table->released.slots, 0);
     haft__store_relaxed(OWN, &table->budget, table->budget_size);
     haft__depot_open(&table->waiting, &table->pool);
     haft__depot_open(&table->ready, &table->pool);
     haft__lists_open(table);
-    haft__suppliers_choose(table);
+    haft__refill_choose_sources(table);
     haft__tables_add(table);
     return HAFT_OK;
 }
@@ -15396,7 +15404,7 @@ HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *doma
 HAFT_INTERNAL void haft__table_stop(haft_table *table)
 {
     haft__tables_remove(table);
-    haft__roster_free(table);
+    haft__worker_list_free(table);
     haft__pool_close(&table->pool);
 }
 
@@ -15566,7 +15574,7 @@ HAFT_INTERNAL haft_table *haft__first_open_table(void)
  * Pins: a counter behind each object.
  *
  * After its grace period a retired slot gets no further pins: its id matches no more, and every
- * section that had resolved it has ended.  The thread that takes the slot back sets PIN_TAKEN in
+ * section that had resolved it has ended.  The thread that takes the slot back sets PIN_ELAPSED in
  * the counter; if it had pins, the thread that gives the last one back puts the slot into the
  * table's list of unpinned ones, from which it is taken back.  The flag decides, not the word: both
  * threads would read "retired" there.  No callback runs in an unpin, so a chain of objects of which
@@ -15639,7 +15647,7 @@ haft_status haft_unpin(haft_table *table, haft_id id)
         }
         /* Weakened, the slot could be written again before the last use under a pin. */
     } while (!haft__cas_acq_rel(PIN, pins, before, before - 1));
-    if (before == (haft__PIN_TAKEN | 1)) {
+    if (before == (haft__PIN_ELAPSED | 1)) {
         haft__callback_note_free();
         haft__list_push(table, haft__LIST_UNPINNED, index);
     }
@@ -15665,7 +15673,7 @@ uint32_t haft_pins(const haft_table *table, haft_id id)
 /* The calling thread's open worker, unless it moves between threads; NULL: none. */
 static haft_worker *haft__own_worker(const haft_table *table)
 {
-    haft_worker *worker = haft__roster_first(table);
+    haft_worker *worker = haft__worker_list_first(table);
 
     while (worker != NULL && !(haft__worker_is_open_by(worker, haft__thread_number()) && !worker->is_movable)) {
         worker = worker->next;
@@ -15678,7 +15686,8 @@ static uint64_t haft__freed_by_thread(const haft_table *table)
 {
     uint64_t freed = haft__callback_frees();
 
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         freed += haft__worker_is_own(worker) ? haft__load_relaxed(OWN, &worker->counters.freed) : 0;
     }
     return freed;
@@ -15687,7 +15696,7 @@ static uint64_t haft__freed_by_thread(const haft_table *table)
 /* The highest ticket handed over; where none is noted, of all that were taken. */
 static uint64_t haft__ticket_to_await(const haft_table *table)
 {
-    return table->sifts ? haft__handed_ticket(table) : haft__domain_requested(table->domain);
+    return table->reclaims_by_slot ? haft__handed_ticket(table) : haft__domain_requested(table->domain);
 }
 
 /* Reclaim all that was handed over before.  HAFT_BUSY: not all of it, or there is more by now. */
@@ -15699,13 +15708,13 @@ static haft_status haft__reclaim_handed(haft_worker *worker)
     struct haft__batch *batch;
 
     haft__retire_hand_over(worker);
-    haft__gather_all_lists(worker);
+    haft__drain_all_lists(worker);
     haft__transit_wait(table); /* for slots that others have taken out of the lists */
     const haft_status status = haft__domain_wait_for(table->domain, haft__ticket_to_await(table));
     const uint64_t done = haft__domain_done(table->domain);
     const bool has_begun = haft__transit_begin(worker);
 
-    while ((batch = haft__shelf_find_due(worker, done)) != NULL) {
+    while ((batch = haft__exchange_find_elapsed(worker, done)) != NULL) {
         haft__reclaim_batch(worker, batch);
     }
     haft__transit_end(worker, has_begun);
@@ -15715,10 +15724,10 @@ static haft_status haft__reclaim_handed(haft_worker *worker)
 
 static haft_status haft__reclaim_by(haft_worker *worker)
 {
-    haft__retire_hand_on(worker);
+    haft__retire_flush(worker);
     const haft_status status = haft__reclaim_handed(worker);
 
-    haft__retire_hand_on(worker);
+    haft__retire_flush(worker);
     haft__retire_hand_over(worker);
     return status;
 }
@@ -15728,7 +15737,7 @@ static haft_status haft__reclaim_by_borrowed(haft_table *table)
     haft_worker *worker = haft__worker_borrow(table);
 
     if (worker == NULL) {
-        return haft__roster_why_none(table);
+        return haft__worker_list_why_none(table);
     }
     const haft_status status = haft__reclaim_by(worker);
 
@@ -15858,7 +15867,7 @@ static haft_range haft__used_range(const haft_table *table, haft_range range)
     while (moved && used.from != whole.to) {
         moved = false;
         used.to = whole.to;
-        for (const haft_worker *worker = haft__roster_first(table); worker != NULL && !moved;
+        for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL && !moved;
              worker = worker->next) {
             moved = haft__cut(&used, haft__fresh_range(worker));
         }
@@ -16019,18 +16028,18 @@ static uint64_t haft__shared_limit(const haft_local *local)
 }
 
 /* The heir: a closed worker that counts all that the local table has done. */
-static haft_status haft__add_heir(haft_table *table, const haft_local *local)
+static haft_status haft__add_first_worker(haft_table *table, const haft_local *local)
 {
-    haft_worker *heir = haft__roster_add(table, haft__WORKER_CLOSED);
+    haft_worker *first = haft__worker_list_add(table, haft__WORKER_CLOSED);
 
-    if (heir == NULL) {
+    if (first == NULL) {
         return HAFT_NO_MEMORY;
     }
-    haft__store_relaxed(OWN, &heir->counters.reserved, local->front.count);
-    haft__store_relaxed(OWN, &heir->counters.published, local->front.count);
-    haft__store_relaxed(OWN, &heir->counters.exhausted, local->exhausted);
+    haft__store_relaxed(OWN, &first->counters.reserved, local->front.count);
+    haft__store_relaxed(OWN, &first->counters.published, local->front.count);
+    haft__store_relaxed(OWN, &first->counters.exhausted, local->exhausted);
     haft__released_apply_floor(table, local->fresh_at, local->fresh_end - local->fresh_at);
-    haft__fresh_give(heir, local->fresh_at, local->fresh_end - local->fresh_at, true);
+    haft__fresh_give(first, local->fresh_at, local->fresh_end - local->fresh_at, true);
     return HAFT_OK;
 }
 
@@ -16049,7 +16058,7 @@ static haft_status haft__take_over(haft_table *table, haft_domain *domain, haft_
     table->slots.limit = haft__shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    table->legacy.local = local; /* before table_start(), which chooses the suppliers by it */
+    table->inherited.local = local; /* before table_start(), which chooses the suppliers by it */
     haft_status status = haft__runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? haft__table_start(table, domain) : status;
@@ -16058,14 +16067,14 @@ static haft_status haft__take_over(haft_table *table, haft_domain *domain, haft_
     }
     status = haft__pool_commit(&table->pool, local->used / table->batch_max + haft__DEPOT_NODES);
     if (status == HAFT_OK) {
-        status = haft__add_heir(table, local);
+        status = haft__add_first_worker(table, local);
     }
     if (status != HAFT_OK) {
         haft__table_stop(table);
         return status;
     }
     haft__store_relaxed(OWN, &table->fresh, local->used);
-    haft__store_relaxed(OWN, &table->legacy.listed, *haft__local_head(local));
+    haft__store_relaxed(OWN, &table->inherited.listed, *haft__local_head(local));
     haft__take_runs(table, local);
     return HAFT_OK;
 }
@@ -16147,7 +16156,8 @@ static struct haft__sums haft__sum(const haft_table *table)
 {
     struct haft__sums sums = {0};
 
-    for (const haft_worker *worker = haft__roster_first(table); worker != NULL; worker = worker->next) {
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
         haft__add_counters(&sums, &worker->counters);
         sums.open += haft__worker_state(worker) == haft__WORKER_OPEN;
     }
@@ -16240,7 +16250,7 @@ struct haft__trim {
  * Begin, with a worker for the time of the call, and take back due slots: HAFT_OK; HAFT_BUSY if
  * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.
  */
-static haft_status haft__collect_begin(haft_table *table, haft_worker **worker)
+static haft_status haft__trim_begin(haft_table *table, haft_worker **worker)
 {
     if (haft__callback_is_running()) {
         return HAFT_IN_CALLBACK;
@@ -16248,23 +16258,23 @@ static haft_status haft__collect_begin(haft_table *table, haft_worker **worker)
     if (haft__domain_check_process(table->domain) != HAFT_OK) {
         return HAFT_FORKED; /* a thread that is gone may go through them for ever */
     }
-    if (!haft__cas_relaxed(RETRY, &table->collecting, 0, 1)) {
+    if (!haft__cas_relaxed(RETRY, &table->trimming, 0, 1)) {
         return HAFT_BUSY;
     }
     *worker = haft__worker_borrow(table);
     if (*worker == NULL) {
-        haft__store_relaxed(RETRY, &table->collecting, 0);
-        return haft__roster_why_none(table);
+        haft__store_relaxed(RETRY, &table->trimming, 0);
+        return haft__worker_list_why_none(table);
     }
-    haft__gather_all_due(*worker);
+    haft__sweep_elapsed(*worker);
     return HAFT_OK;
 }
 
-static void haft__collect_end(haft_worker *worker)
+static void haft__trim_end(haft_worker *worker)
 {
     haft_table *table = worker->table;
 
-    haft__store_relaxed(RETRY, &table->collecting, 0);
+    haft__store_relaxed(RETRY, &table->trimming, 0);
     haft__worker_return(worker);
 }
 
@@ -16278,7 +16288,7 @@ static void haft__hold(const struct haft__trim *trim, const uint32_t *indices, u
 }
 
 /* Take the slots of all ready batches, and those that no worker has had since haft_share(). */
-static void haft__collect(struct haft__trim *trim)
+static void haft__take_ready_slots(struct haft__trim *trim)
 {
     haft_table *table = trim->table;
     const uint64_t most = table->slots.limit - HAFT_FIRST_INDEX;
@@ -16286,13 +16296,13 @@ static void haft__collect(struct haft__trim *trim)
     struct haft__batch *batch;
     uint64_t count;
 
-    while ((count = haft__legacy_take(trim->worker, haft__BATCH_SLOTS, indices)) != 0) {
+    while ((count = haft__inherited_take(trim->worker, haft__BATCH_SLOTS, indices)) != 0) {
         haft__hold(trim, indices, count);
     }
-    for (uint64_t i = 0; i < most && (batch = haft__shelf_find_ready(trim->worker)) != NULL; i++) {
+    for (uint64_t i = 0; i < most && (batch = haft__exchange_find_ready(trim->worker)) != NULL; i++) {
         haft__hold(trim, batch->indices, batch->count);
         batch->count = 0;
-        haft__shelf_give_batch(trim->worker, batch);
+        haft__exchange_give_empty(trim->worker, batch);
     }
     trim->end = haft__load_relaxed(COUNT, &table->fresh);
 }
@@ -16391,18 +16401,18 @@ static void haft__release_chosen(struct haft__trim *trim)
 /* In order of index, which is that of use. */
 static void haft__put_rest(const struct haft__trim *trim)
 {
-    struct haft__batch *batch = haft__shelf_empty_batch(trim->worker);
+    struct haft__batch *batch = haft__exchange_take_empty(trim->worker);
 
     for (uint64_t word = 0; word <= trim->end / 64; word++) {
         for (uint64_t bits = trim->bits[word]; bits != 0; bits &= bits - 1) {
             batch->indices[batch->count++] = (uint32_t)(word * 64 + haft__lowest_bit(bits));
             if (batch->count == trim->table->batch_max) {
-                haft__shelf_offer(trim->worker, batch);
-                batch = haft__shelf_empty_batch(trim->worker);
+                haft__exchange_offer_ready(trim->worker, batch);
+                batch = haft__exchange_take_empty(trim->worker);
             }
         }
     }
-    haft__shelf_offer(trim->worker, batch);
+    haft__exchange_offer_ready(trim->worker, batch);
 }
 
 /* --- in all --- */
@@ -16431,7 +16441,7 @@ static void haft__run_trim(struct haft__trim *trim)
 {
     haft_table *table = trim->table;
 
-    haft__collect(trim);
+    haft__take_ready_slots(trim);
     haft__release_chosen(trim);
     haft__put_rest(trim);
     if (trim->runs.slots != 0) {
@@ -16443,7 +16453,7 @@ static void haft__run_trim(struct haft__trim *trim)
 haft_status haft_trim(haft_table *table, uint64_t *released)
 {
     struct haft__trim trim = {.table = table, .runs = {.first = haft__RUN_LAST}};
-    haft_status status = haft__collect_begin(table, &trim.worker);
+    haft_status status = haft__trim_begin(table, &trim.worker);
 
     if (status != HAFT_OK) {
         return status;
@@ -16456,7 +16466,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released)
             haft__run_trim(&trim);
         }
     }
-    haft__collect_end(trim.worker);
+    haft__trim_end(trim.worker);
     if (status == HAFT_OK && released != NULL) {
         *released = trim.bytes;
     }
@@ -16498,7 +16508,7 @@ static void haft__run_passes(haft_worker *worker)
     haft_table *table = worker->table;
 
     do {
-        haft__retire_hand_on(worker);
+        haft__retire_flush(worker);
         haft__wait_for_readers(table);
     } while (haft__close_reclaim_waiting(worker, haft__domain_requested(table->domain)) &&
              table->on_reclaim != NULL);
@@ -16507,7 +16517,7 @@ static void haft__run_passes(haft_worker *worker)
 /* By a closed worker: all are.  A table without workers never had an object. */
 static void haft__reclaim_table(haft_table *table)
 {
-    if (haft__roster_first(table) != NULL) {
+    if (haft__worker_list_first(table) != NULL) {
         haft_worker *worker = haft__worker_borrow(table);
 
         assert(worker != NULL && "one of its workers is closed");
@@ -16535,8 +16545,9 @@ static bool haft__has_pins(const haft_table *table)
 static haft_status haft__try_to_drain(haft_table *table)
 {
     haft__reclaim_table(table);
-    return haft__has_pins(table) || haft__table_has_attached(table) || haft__roster_open(table) != 0 ? HAFT_IN_USE
-                                                                                   : HAFT_OK;
+    return haft__has_pins(table) || haft__table_has_attached(table) || haft__worker_list_open(table) != 0
+               ? HAFT_IN_USE
+               : HAFT_OK;
 }
 
 /*
@@ -16581,7 +16592,7 @@ static haft_local *haft__replace_by_local(haft_table *table)
 {
     const struct haft__slots slots = table->slots;
     const uint64_t used = haft__load_relaxed(OWN, &table->fresh);
-    haft_local *local = table->legacy.local;
+    haft_local *local = table->inherited.local;
 
     haft__table_stop(table);
     if (local != NULL) {

@@ -622,36 +622,36 @@ typedef memory_order haft_order;
 /* The edges, then the reasons a relaxed operation may have. */
 typedef enum haft_edge {
     HAFT_EDGE_NONE,
-    HAFT_EDGE_PUBLISH,   /* object bytes before the word that makes them findable */
-    HAFT_EDGE_TICKET,    /* frees of a batch before the grace period that covers its ticket */
-    HAFT_EDGE_ELAPSED,   /* a grace period's end before reuse of what it covered */
-    HAFT_EDGE_RING,      /* a batch's contents, to the thread that takes it from a ring */
-    HAFT_EDGE_RING_ROOM, /* reading a ring's cell before its owner writes it again */
-    HAFT_EDGE_DEPOT,     /* a batch's contents, through the depot */
-    HAFT_EDGE_POOL,      /* the last use of a batch descriptor before its next */
-    HAFT_EDGE_ROSTER,    /* a worker's set-up before others can find it */
-    HAFT_EDGE_ADOPT,     /* a closed worker's last state before its next owner's first use */
-    HAFT_EDGE_FLOOR,     /* a run's floor, and its slots' last use, before the next draw */
-    HAFT_EDGE_EXTENT,    /* a table's bump above fresh slots before others use them */
-    HAFT_EDGE_TALLY,     /* frees that led to an insertion, before its count */
-    HAFT_EDGE_ASK,       /* fresh slots in use before a search no longer asks for them */
-    HAFT_EDGE_QUIET,     /* reads of a worker's section before its end is seen */
-    HAFT_EDGE_ARRIVE,    /* a worker online before later tickets, after earlier ones */
-    HAFT_EDGE_HANDED,    /* batches handed over before the word that tells of them is cleared */
-    HAFT_EDGE_TRANSIT,   /* what a worker did with waiting slots in hand before it has none */
-    HAFT_EDGE_PIN,       /* the use of a pinned object before the reuse of its memory */
-    HAFT_EDGE_LIST,      /* a slot's free, to the thread that takes it from a list */
-    HAFT_EDGE_WAKE,      /* a ticket before the clock thread that is woken for it looks */
-    HAFT_EDGE_MEASURE,   /* since when a grace period is waited for before the ticket that waits */
-    HAFT_EDGE_COMMIT,    /* memory made writable before others rely on it */
-    HAFT_EDGE_BLOCK,     /* the last use of a part of a block before its next owner's first */
-    HAFT_EDGE_HOLD,      /* the uses of a counted object before its end */
-    HAFT_EDGE_VALUE,     /* a slot's end before the words of its next object, if they are copied */
-    HAFT_EDGE_SHARD,     /* a counted slot's last life, to the thread that takes it from a shard */
-    HAFT_EDGE_QUEUE,     /* the same, from the queue of a table with min_free */
-    HAFT_EDGE_RETURN,    /* the last use of a counted slot before its table's end */
-    HAFT_EDGE_FRAME,     /* a frame of destructions, to signal handlers of its thread */
-    HAFT_EDGE_SIDE,      /* a side's value before the id that makes it findable */
+    HAFT_EDGE_PUBLISH,     /* object bytes before the word that makes them findable */
+    HAFT_EDGE_TICKET,      /* frees of a batch before the grace period that covers its ticket */
+    HAFT_EDGE_ELAPSED,     /* a grace period's end before reuse of what it covered */
+    HAFT_EDGE_RING,        /* a batch's contents, to the thread that takes it from a ring */
+    HAFT_EDGE_RING_ROOM,   /* reading a ring's cell before its owner writes it again */
+    HAFT_EDGE_DEPOT,       /* a batch's contents, through the depot */
+    HAFT_EDGE_POOL,        /* the last use of a batch descriptor before its next */
+    HAFT_EDGE_WORKER_LIST, /* a worker's set-up before others can find it */
+    HAFT_EDGE_ADOPT,       /* a closed worker's last state before its next owner's first use */
+    HAFT_EDGE_FLOOR,       /* a run's floor, and its slots' last use, before the next draw */
+    HAFT_EDGE_EXTENT,      /* a table's bump above fresh slots before others use them */
+    HAFT_EDGE_TALLY,       /* frees that led to an insertion, before its count */
+    HAFT_EDGE_ASK,         /* fresh slots in use before a search no longer asks for them */
+    HAFT_EDGE_QUIET,       /* reads of a worker's section before its end is seen */
+    HAFT_EDGE_ARRIVE,      /* a worker online before later tickets, after earlier ones */
+    HAFT_EDGE_HANDED,      /* batches handed over before the word that tells of them is cleared */
+    HAFT_EDGE_TRANSIT,     /* what a worker did with waiting slots in hand before it has none */
+    HAFT_EDGE_PIN,         /* the use of a pinned object before the reuse of its memory */
+    HAFT_EDGE_LIST,        /* a slot's free, to the thread that takes it from a list */
+    HAFT_EDGE_WAKE,        /* a ticket before the clock thread that is woken for it looks */
+    HAFT_EDGE_MEASURE, /* since when a grace period is waited for before the ticket that waits */
+    HAFT_EDGE_COMMIT,  /* memory made writable before others rely on it */
+    HAFT_EDGE_BLOCK,   /* the last use of a part of a block before its next owner's first */
+    HAFT_EDGE_HOLD,    /* the uses of a counted object before its end */
+    HAFT_EDGE_VALUE,   /* a slot's end before the words of its next object, if they are copied */
+    HAFT_EDGE_SHARD,   /* a counted slot's last life, to the thread that takes it from a shard */
+    HAFT_EDGE_QUEUE,   /* the same, from the queue of a table with min_free */
+    HAFT_EDGE_RETURN,  /* the last use of a counted slot before its table's end */
+    HAFT_EDGE_FRAME,   /* a frame of destructions, to signal handlers of its thread */
+    HAFT_EDGE_SIDE,    /* a side's value before the id that makes it findable */
     /* reasons for relaxed operations */
     HAFT_EDGE_OWN,    /* only this thread writes it now */
     HAFT_EDGE_COUNT,  /* a statistic: read alone, nothing is inferred from it */

@@ -5274,7 +5274,7 @@ void haft_commands_close(haft_commands *commands)
 
     assert(!haft__callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
-    haft__roster_hand_over(commands->worker); /* the set may come from another thread */
+    haft__worker_change_thread(commands->worker); /* the set may come from another thread */
     haft__commands_give_up(commands, haft__CALLER);
     for (size_t i = 0; i < commands->made; i++) {
         haft_arena_close(commands->recorders[i]->arena);
@@ -5417,7 +5417,7 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
 
     assert(!haft__callback_is_running() && "a callback may not close or open recorders");
     assert(!commands->applying && "a command's call may not close or open recorders");
-    haft__roster_hand_over(commands->worker); /* the set may come from another thread */
+    haft__worker_change_thread(commands->worker); /* the set may come from another thread */
     if (haft__place < commands->open && commands->recorders[haft__place]->key == key) {
         return haft__kit_status(HAFT_SAME_KEY);
     }
@@ -5580,7 +5580,7 @@ haft_status haft_commands_apply(haft_commands *commands, haft_applied *applied)
     assert(!commands->applying && "a command's call may not apply");
     const int cancel = haft__os_cancel_off();
 
-    haft__roster_hand_over(commands->worker); /* the set may come from another thread */
+    haft__worker_change_thread(commands->worker); /* the set may come from another thread */
     commands->applying = true;
     haft__carry_out(commands, haft__CALLER, &counted);
     for (size_t i = 0; i < commands->open; i++) {
