@@ -26,21 +26,6 @@ static table_type opened(uint64_t capacity = 100)
 
 /* --- lives --- */
 
-Test(cpp_counted, freed_object_is_destroyed_at_once_and_its_id_is_stale)
-{
-    const table_type numbers = opened();
-    const auto id = *numbers.emplace(7);
-
-    cr_expect(numbers.is_live(id));
-    expect_status(numbers.free(id), HAFT_OK);
-    cr_expect_eq(counted::destroyed, 1);
-    cr_expect_eq(counted::misplaced, 0);
-    cr_expect_not(numbers.acquire(id));
-    expect_status(numbers.free(id), HAFT_STALE);
-    expect_status(numbers.diagnose(id), HAFT_STALE);
-    cr_expect(numbers.explain(id).find(to_string(id)) != std::string::npos);
-}
-
 Test(cpp_counted, held_object_is_destroyed_with_its_last_holder)
 {
     const table_type numbers = opened();
@@ -72,33 +57,6 @@ Test(cpp_counted, holder_moves_and_may_end_on_another_thread)
     expect_status(numbers.free(id), HAFT_OK);
     std::thread([ours = std::move(moved)] { cr_expect_eq(ours->number, 7); }).join();
     cr_expect_eq(counted::destroyed, 1);
-}
-
-Test(cpp_counted, constructor_that_throws_gives_its_slot_back)
-{
-    const auto table = haft::counted<thrower>::open(1);
-
-    for (int i = 0; i < 10; i++) {
-        cr_expect_throw((void)table->emplace(true), int);
-    }
-    cr_expect_eq(counted::live(), 0);
-    cr_expect(table->emplace(false));
-    expect_status(table->emplace(false).status(), HAFT_FULL);
-    cr_expect(table->explain(HAFT_FULL).find("full: capacity 1") != std::string::npos);
-}
-
-Test(cpp_counted, objects_live_at_the_end_are_destroyed_once)
-{
-    {
-        table_type numbers = opened();
-        table_type others = opened();
-
-        cr_assert(numbers.emplace(1) && others.emplace(2));
-        numbers = std::move(others);
-        cr_expect_eq(counted::destroyed, 1);
-    }
-    cr_expect_eq(counted::destroyed, 2);
-    cr_expect_eq(counted::misplaced, 0);
 }
 
 Test(cpp_counted, a_table_of_which_an_object_is_held_stays_open)
@@ -188,17 +146,4 @@ Test(cpp_counted, a_scan_holds_the_object_that_it_is_at)
     }
     cr_expect_eq(sum, 55);
     cr_expect_eq(counted::destroyed, 10);
-}
-
-Test(cpp_counted, a_stale_id_that_must_be_live_is_a_bad_access)
-{
-    int calls = 0;
-    const auto numbers =
-        haft::counted<int>::open(counting_bad_accesses<haft_counted_options>(calls));
-    const auto id = *numbers->emplace(7);
-
-    cr_expect_eq(*numbers->require(id), 7);
-    numbers->free(id);
-    cr_expect_not(numbers->require(id));
-    cr_expect_eq(calls, 1);
 }

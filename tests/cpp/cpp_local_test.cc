@@ -103,52 +103,6 @@ Test(cpp_local, destructors_find_the_table_while_it_closes_or_is_assigned_to)
 
 /* --- lives --- */
 
-Test(cpp_local, emplaced_object_is_made_where_it_resolves_to)
-{
-    table_type numbers = opened();
-    const auto id = numbers.emplace(7);
-
-    cr_assert(id);
-    cr_expect_eq(numbers.resolve(*id)->number, 7);
-    cr_expect_eq(numbers.require(*id), numbers.resolve(*id));
-    cr_expect(numbers.is_live(*id));
-    cr_expect_eq(numbers.count(), 1);
-    cr_expect_eq(counted::made, 1);
-    cr_expect_eq(counted::destroyed, 0);
-}
-
-Test(cpp_local, freed_object_is_destroyed_once_and_its_id_is_stale)
-{
-    table_type numbers = opened();
-    const auto id = numbers.emplace(7);
-
-    expect_status(numbers.free(*id), HAFT_OK);
-    cr_expect_eq(counted::destroyed, 1);
-    expect_status(numbers.free(*id), HAFT_STALE);
-    expect_status(numbers.diagnose(*id), HAFT_STALE);
-    cr_expect_null(numbers.resolve(*id));
-    cr_expect_not(numbers.is_live(*id));
-    cr_expect_not(numbers.view().is_live(*id));
-    cr_expect_eq(counted::destroyed, 1);
-    numbers.close();
-    cr_expect_eq(counted::live(), 0);
-    cr_expect_eq(counted::misplaced, 0);
-}
-
-Test(cpp_local, objects_live_at_the_end_are_destroyed_once)
-{
-    {
-        table_type numbers = opened();
-
-        for (int i = 0; i < 50; i++) {
-            cr_assert(numbers.emplace(i));
-        }
-        cr_assert_eq(counted::live(), 50);
-    }
-    cr_expect_eq(counted::destroyed, 50);
-    cr_expect_eq(counted::misplaced, 0);
-}
-
 Test(cpp_local, cleared_objects_are_destroyed_once)
 {
     table_type numbers = opened();
@@ -182,18 +136,6 @@ Test(cpp_local, a_constructor_cannot_clear_the_table_under_itself)
     table->close();
     cr_expect_eq(counted::made, 2);
     cr_expect_eq(counted::live(), 0);
-}
-
-Test(cpp_local, full_table_makes_no_object)
-{
-    table_type numbers = opened(2);
-
-    cr_assert(numbers.emplace(1) && numbers.emplace(2));
-    const auto third = numbers.emplace(3);
-
-    cr_expect_not(third);
-    expect_status(third.status(), HAFT_FULL);
-    cr_expect_eq(counted::made, 2);
 }
 
 struct link {
@@ -232,15 +174,6 @@ Test(cpp_local, aggregates_and_types_that_cannot_move_are_made_in_place)
     cr_expect_eq(points->resolve(*id)->x, 3);
     cr_expect_eq(points->resolve(*id)->y, 4);
     cr_expect_not(std::is_move_constructible_v<counted>);
-}
-
-Test(cpp_local, owning_members_are_given_back)
-{
-    auto words = haft::local<std::unique_ptr<std::string>>::open(10);
-    const auto id = words->emplace(std::make_unique<std::string>("a word longer than most words"));
-
-    cr_assert(id);
-    cr_expect_str_eq((*words->resolve(*id))->c_str(), "a word longer than most words");
 }
 
 /* --- alignment --- */
@@ -440,56 +373,7 @@ Test(cpp_local, what_a_visitor_of_slots_throws_ends_the_walk)
     expect_status(numbers.clear(), HAFT_OK);
 }
 
-/* --- words --- */
-
-Test(cpp_local, explains_statuses_and_ids_however_long)
-{
-    const std::string name(1000, 'n');
-    haft_local_options options = {};
-
-    options.name = name.c_str();
-    options.capacity = 1;
-    const auto table = haft::local<int>::open(options);
-    const auto id = (*table).view().resolve(haft::id<int>());
-
-    cr_expect_null(id);
-    cr_expect(table->explain(HAFT_FULL).find(name + ": full: capacity 1") == 0);
-    cr_expect(table->explain(haft::id<int>()).find(name + ": nil") == 0);
-}
-
 /* --- moving --- */
-
-Test(cpp_local, moved_from_table_is_empty_and_its_objects_stay_where_they_are)
-{
-    table_type first = opened();
-    const auto id = first.emplace(7);
-    counted *object = first.resolve(*id);
-    table_type second = std::move(first);
-
-    cr_expect_not(first);
-    cr_expect(second);
-    cr_expect_eq(second.resolve(*id), object);
-    first.close();
-    cr_expect_eq(counted::destroyed, 0);
-    first = std::move(second);
-    cr_expect_not(second);
-    cr_expect_eq(first.resolve(*id), object);
-}
-
-Test(cpp_local, assignment_ends_the_table_that_was_there)
-{
-    table_type first = opened();
-    table_type second = opened();
-
-    cr_assert(first.emplace(1) && second.emplace(2));
-    first = std::move(second);
-    cr_expect_eq(counted::destroyed, 1);
-    cr_expect_eq(first.count(), 1);
-    table_type &same = first;
-    first = std::move(same);
-    cr_expect(first);
-    cr_expect_eq(counted::destroyed, 1);
-}
 
 Test(cpp_local, swapped_tables_take_ids_views_sides_and_objects_along)
 {
@@ -573,21 +457,14 @@ Test(cpp_local, table_of_other_objects_is_not_adopted)
 
 /* --- options --- */
 
-Test(cpp_local, options_that_are_not_the_types_are_refused)
+Test(cpp_local, pins_that_are_not_the_types_are_refused)
 {
     haft_local_options options = {};
 
     options.capacity = 10;
-    options.object_size = sizeof(counted) + 1;
-    expect_status(table_type::open(options).status(), HAFT_BAD_OBJECT_SIZE);
-    options.object_size = sizeof(counted);
-    options.object_alignment = 4096;
-    expect_status(table_type::open(options).status(), HAFT_BAD_OBJECT_ALIGNMENT);
-    options.object_alignment = alignof(counted);
     options.pins = true;
     expect_status(table_type::open(options).status(), HAFT_BAD_PINS);
-    options.pins = false;
-    cr_expect(table_type::open(options));
+    cr_expect((haft::local<counted, haft::pins::yes>::open(options)));
     expect_status(table_type::open(0).status(), HAFT_BAD_CAPACITY);
 }
 
@@ -610,18 +487,6 @@ Test(cpp_local, on_destroy_is_the_callers_where_destructors_do_nothing)
     cr_expect_eq(calls, 1);
 }
 
-Test(cpp_local, required_id_that_is_stale_is_reported)
-{
-    int calls = 0;
-    auto numbers = table_type::open(counting_bad_accesses<haft_local_options>(calls));
-    const auto id = numbers->emplace(7);
-    cr_expect_not_null(numbers->require(*id));
-    cr_expect_eq(calls, 0);
-    numbers->free(*id);
-    cr_expect_null(numbers->require(*id));
-    cr_expect_eq(calls, 1);
-}
-
 Test(cpp_local, promised_capacity_is_there)
 {
     table_type numbers = opened(10);
@@ -632,21 +497,6 @@ Test(cpp_local, promised_capacity_is_there)
 }
 
 /* --- exceptions --- */
-
-Test(cpp_local, constructor_that_throws_gives_the_reservation_back)
-{
-    auto throwers = haft::local<thrower>::open(1);
-
-    for (int i = 0; i < 10; i++) {
-        cr_expect_throw((void)throwers->emplace(true), int);
-        cr_expect_eq(throwers->count(), 0);
-        cr_expect_eq(throwers->available(), 1);
-    }
-    cr_expect_eq(counted::live(), 0);
-    cr_expect(throwers->emplace(false));
-    throwers->close();
-    cr_expect_eq(counted::live(), 0);
-}
 
 static void throw_in_a_loop(const table_type &numbers)
 {

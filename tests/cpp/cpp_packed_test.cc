@@ -64,20 +64,6 @@ Test(cpp_packed, emplaced_object_is_found_by_id_and_by_position)
     cr_expect_eq(tally::destroyed, 0);
 }
 
-Test(cpp_packed, freed_object_is_destroyed_once_and_the_gap_closes)
-{
-    auto tallies = opened();
-    const auto first = tallies.emplace(1);
-    const auto last = tallies.emplace(2);
-
-    expect_status(tallies.free(*first), HAFT_OK);
-    expect_status(tallies.free(*first), HAFT_STALE);
-    expect_status(tallies.diagnose(*first), HAFT_STALE);
-    cr_expect_eq(tally::destroyed, 1);
-    cr_expect_eq(*tallies.resolve(*last)->owned, 2);
-    cr_expect_eq(tallies.resolve(*last), tallies.begin());
-}
-
 Test(cpp_packed, killed_objects_are_destroyed_by_the_refresh)
 {
     auto tallies = opened();
@@ -118,30 +104,6 @@ Test(cpp_packed, loop_over_entries_meets_each_position_with_its_id)
     cr_expect((*at).id == tallies.id_in(1));
 }
 
-Test(cpp_packed, owning_arguments_are_moved_into_the_object)
-{
-    struct box {
-        explicit box(std::unique_ptr<int> its_value) : value(its_value.release()) {}
-        int *value; /* so that its bytes may be moved */
-    };
-    auto boxes = haft::packed<box>::open(10);
-    const auto id = boxes->emplace(std::make_unique<int>(7));
-
-    cr_expect_eq(*boxes->resolve(*id)->value, 7);
-    delete boxes->resolve(*id)->value;
-}
-
-Test(cpp_packed, required_id_that_is_stale_is_reported)
-{
-    int calls = 0;
-    auto tallies = haft::packed<tally>::open(counting_bad_accesses<haft_packed_options>(calls));
-    const auto id = tallies->emplace(7);
-    tallies->free(*id);
-    cr_expect_null(tallies->require(*id));
-    cr_expect_eq(calls, 1);
-    cr_expect_not(tallies->is_live(*id));
-}
-
 Test(cpp_packed, objects_live_at_the_end_or_cleared_are_destroyed_once)
 {
     {
@@ -156,45 +118,7 @@ Test(cpp_packed, objects_live_at_the_end_or_cleared_are_destroyed_once)
     cr_expect_eq(tally::destroyed, 3);
 }
 
-Test(cpp_packed, object_that_does_not_fit_is_destroyed_again)
-{
-    auto tallies = opened(1);
-
-    cr_assert(tallies.emplace(1));
-    cr_expect_eq(tallies.available(), 0);
-    expect_status(tallies.emplace(2).status(), HAFT_FULL);
-    cr_expect_eq(tally::made - tally::destroyed, 1);
-}
-
-Test(cpp_packed, constructor_that_throws_leaves_the_table_as_it_was)
-{
-    auto tallies = opened(1);
-
-    for (int i = 0; i < 3; i++) {
-        cr_expect_throw((void)tallies.emplace(1, true), int);
-    }
-    cr_expect_eq(tallies.count(), 0);
-    cr_expect_eq(tally::destroyed, 0);
-    cr_expect(tallies.emplace(1));
-}
-
 /* --- moving --- */
-
-Test(cpp_packed, moved_from_table_is_empty)
-{
-    auto first = opened();
-    const auto id = first.emplace(7);
-    haft::packed<tally> second = std::move(first);
-
-    cr_expect_not(first);
-    cr_expect_eq(*second.resolve(*id)->owned, 7);
-    first = opened();
-    cr_assert(first.emplace(1));
-    first = std::move(second);
-    cr_expect_not(second);
-    cr_expect_eq(tally::destroyed, 1);
-    cr_expect_eq(*first.resolve(*id)->owned, 7);
-}
 
 Test(cpp_packed, swapped_tables_take_their_ids_along)
 {
@@ -274,17 +198,6 @@ Test(cpp_packed, what_a_comparison_throws_leaves_all_objects_in_some_order)
     expect_status(tallies.refresh(), HAFT_OK);
     expect_status(tallies.sort(less), HAFT_OK);
     cr_expect(std::is_sorted(tallies.begin(), tallies.end(), less));
-}
-
-Test(cpp_packed, explains_statuses_and_ids)
-{
-    auto tallies = opened(1);
-    const auto id = *tallies.emplace(1);
-
-    cr_expect(tallies.explain(HAFT_FULL).find("full: capacity 1") != std::string::npos);
-    tallies.free(id);
-    cr_expect(tallies.explain(id).find(to_string(id)) != std::string::npos);
-    cr_expect(tallies.explain(id).find("HAFT_STALE") != std::string::npos);
 }
 
 Test(cpp_packed, the_first_objects_are_sorted_alone)
@@ -413,19 +326,6 @@ Test(cpp_packed, objects_are_walked_backwards)
 }
 
 /* --- options --- */
-
-Test(cpp_packed, options_that_are_not_the_types_are_refused)
-{
-    haft_packed_options options = {};
-
-    options.capacity = 10;
-    options.object_size = sizeof(tally) + 8;
-    expect_status(haft::packed<tally>::open(options).status(), HAFT_BAD_OBJECT_SIZE);
-    options.object_size = 0;
-    options.object_alignment = 64;
-    expect_status(haft::packed<tally>::open(options).status(), HAFT_BAD_OBJECT_ALIGNMENT);
-    expect_status(haft::packed<tally>::open(0).status(), HAFT_BAD_CAPACITY);
-}
 
 struct alignas(64) wide {
     int value;

@@ -69,26 +69,6 @@ Test(cpp_table, destructor_waits_for_the_reader_that_found_the_object)
     cr_expect_eq(counted::destroyed, 1);
 }
 
-Test(cpp_table, objects_live_or_retired_at_the_end_are_destroyed_once)
-{
-    const haft::domain domain = frames();
-    {
-        auto numbers = opened(domain);
-        auto worker = numbers.open_worker();
-
-        for (int i = 0; i < 500; i++) {
-            const auto id = worker->emplace(i);
-
-            if (i % 3 == 0) {
-                expect_status(worker->free(*id), HAFT_OK);
-            }
-        }
-        cr_assert_eq(counted::made, 500);
-    }
-    cr_expect_eq(counted::destroyed, 500);
-    cr_expect_eq(counted::misplaced, 0);
-}
-
 struct sibling {
     haft::view<sibling> others;
     haft::id<sibling> other;
@@ -128,31 +108,6 @@ Test(cpp_table, plain_objects_need_no_destructor)
     expect_status(numbers->close(), HAFT_OK);
     cr_expect_eq(calls, 1);
 }
-
-/* --- ids chosen elsewhere --- */
-
-/* Its bytes may be moved. */
-struct cargo {
-    static inline int live = 0;
-
-    explicit cargo(int value, bool throws = false) : owned(new int(value))
-    {
-        if (throws) {
-            delete owned;
-            throw 7;
-        }
-        live++;
-    }
-    cargo(const cargo &) = delete;
-    ~cargo()
-    {
-        delete owned;
-        live--;
-    }
-    int *owned;
-};
-
-template <> inline constexpr bool haft::is_trivially_relocatable<cargo> = true;
 
 /* --- closing --- */
 
@@ -398,57 +353,19 @@ Test(cpp_table, moved_tables_workers_and_domains_leave_empty_ones)
     expect_status(first.close(), HAFT_OK);
 }
 
-Test(cpp_table, assignment_ends_the_table_that_was_there)
-{
-    const haft::domain domain = frames();
-    auto first = opened(domain);
-    auto second = opened(domain);
-    auto first_worker = first.open_worker();
-    auto second_worker = second.open_worker();
-
-    cr_assert(first_worker->emplace(1) && second_worker->emplace(2));
-    const auto kept = second_worker->emplace(3);
-
-    first_worker->close();
-    second_worker->close();
-    first = std::move(second);
-    cr_expect_eq(counted::destroyed, 1);
-    cr_expect_eq(first.stats().live, 2);
-    cr_expect_eq(first.resolve(*kept)->number, 3);
-}
-
 /* --- options --- */
 
-Test(cpp_table, options_that_are_not_the_types_are_refused)
+Test(cpp_table, pins_that_are_not_the_types_and_unknown_clocks_are_refused)
 {
     const haft::domain domain = frames();
     haft_table_options options = {};
 
     options.capacity = 10;
-    options.object_size = 1;
-    expect_status(haft::table<counted>::open(domain, options).status(), HAFT_BAD_OBJECT_SIZE);
-    options.object_size = 0;
-    options.object_alignment = 64;
-    expect_status(haft::table<counted>::open(domain, options).status(), HAFT_BAD_OBJECT_ALIGNMENT);
-    options.object_alignment = 0;
     options.pins = true;
     expect_status(haft::table<counted>::open(domain, options).status(), HAFT_BAD_PINS);
     cr_expect(pinned::open(domain, options));
     expect_status(haft::table<counted>::open(domain, 0).status(), HAFT_BAD_CAPACITY);
     expect_status(haft::domain::open(HAFT_CLOCK_COUNT).status(), HAFT_BAD_CLOCK);
-}
-
-Test(cpp_table, required_id_that_is_stale_is_reported)
-{
-    const haft::domain domain = frames();
-    int calls = 0;
-    auto numbers =
-        haft::table<counted>::open(domain, counting_bad_accesses<haft_table_options>(calls));
-    const auto id = numbers->open_worker()->emplace(7);
-    cr_expect_not_null(numbers->require(*id));
-    numbers->free(*id);
-    cr_expect_null(numbers->require(*id));
-    cr_expect_eq(calls, 1);
 }
 
 /* --- exceptions --- */
@@ -472,34 +389,6 @@ Test(cpp_table, constructor_that_throws_gives_the_reservation_back)
 }
 
 /* --- workers --- */
-
-Test(cpp_table, full_table_makes_no_object)
-{
-    const haft::domain domain = frames();
-    haft_table_options options = {};
-
-    options.capacity = 4;
-    options.layout = HAFT_LAYOUT_OF(3, 32, 0);
-    auto numbers = haft::table<counted>::open(domain, options);
-    auto worker = numbers->open_worker();
-    cr_assert(worker->emplace(1) && worker->emplace(2) && worker->emplace(3) && worker->emplace(4));
-    expect_status(worker->emplace(5).status(), HAFT_FULL);
-    expect_status(worker->emplace_wait(5).status(), HAFT_FULL);
-    cr_expect_eq(counted::made, 4);
-}
-
-Test(cpp_table, owning_arguments_are_moved_into_the_object)
-{
-    const haft::domain domain = frames();
-    auto owners = opened<haft::table<std::unique_ptr<int>>>(domain);
-    auto worker = owners.open_worker();
-    const auto first = worker->emplace(std::make_unique<int>(1));
-    const auto second = worker->emplace_wait(std::make_unique<int>(2));
-    const auto third = worker->emplace(std::make_unique<int>(3));
-
-    cr_expect_eq(**owners.resolve(*first) + **owners.resolve(*second) + **owners.resolve(*third),
-                 6);
-}
 
 Test(cpp_table, emplace_wait_waits_where_emplace_is_busy)
 {
