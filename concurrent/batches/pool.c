@@ -3,9 +3,9 @@
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
- *   WORKER_LIST  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
- *           make_part (release) -> directory_entry (acquire)        a part begins empty;
- *           pool_add (release)  -> take_unused (acquire)            a place's part is there
+ *   WORKER_LIST  add_segment (release) -> pool_batch, pool_take (acquire)   a segment's set-up;
+ *           make_part (release) -> directory_entry (acquire)   a part begins empty;
+ *           add_segment (release) -> take_unused, pool_populate (acquire)   a place's part is there
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -59,9 +59,24 @@ static haft_status make_part(struct pool *pool, unsigned part)
 
 static atomic_u64 *directory_entry(const struct pool *pool, uint64_t place)
 {
-    assert(place < MOST_WORKERS);
+    assert(place < MOST_SEGMENTS);
     /* Weakened, an address could be read that was in the part's memory before. */
     return entry_in(load_acquire(WORKER_LIST, &pool->directory[part_of(place)]), place);
+}
+
+static struct segment *segment_at(const struct pool *pool, uint64_t segment)
+{
+    /* Weakened, a descriptor's first use could come before its segment's set-up. */
+    return (struct segment *)(uintptr_t)load_acquire(WORKER_LIST, directory_entry(pool, segment));
+}
+
+static void give_segments(const struct pool *pool)
+{
+    const uint64_t segments = load_relaxed(OWN, &pool->segments);
+
+    for (uint64_t i = 0; i < segments; i++) {
+        heap_give(pool->heap, segment_at(pool, i), sizeof(struct segment));
+    }
 }
 
 static void give_directory(const struct pool *pool)
@@ -100,6 +115,7 @@ haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator 
 
 void pool_close(struct pool *pool)
 {
+    give_segments(pool);
     give_directory(pool);
     reservation_close_array(&pool->table, pool->heap);
 }
@@ -116,21 +132,24 @@ haft_status pool_commit(struct pool *pool, uint64_t batches)
 
 haft_status pool_populate(const struct pool *pool, uint64_t batches)
 {
-    return reservation_populate(&pool->table, 0, bytes_of(pool, batches));
+    haft_status status = reservation_populate(&pool->table, 0, bytes_of(pool, batches));
+    /* Weakened, the parts of the directory that they are in could be unseen. */
+    const uint64_t segments = load_acquire(WORKER_LIST, &pool->segments);
+
+    for (uint64_t i = 0; i < segments && status == HAFT_OK; i++) {
+        struct segment *segment = segment_at(pool, i);
+
+        status = segment != NULL ? memory_populate((char *)segment, sizeof *segment) : HAFT_OK;
+    }
+    return status;
 }
 
-static struct segment *segment_at(const struct pool *pool, uint64_t segment)
-{
-    /* Weakened, a descriptor's first use could come before its segment's set-up. */
-    return (struct segment *)(uintptr_t)load_acquire(WORKER_LIST, directory_entry(pool, segment));
-}
-
-haft_status pool_add(struct pool *pool, struct segment *segment)
+static haft_status add_segment(struct pool *pool, struct segment *segment)
 {
     for (;;) {
         const uint64_t place = load_relaxed(RETRY, &pool->segments);
 
-        if (place == MOST_WORKERS || make_part(pool, part_of(place)) != HAFT_OK) {
+        if (place == MOST_SEGMENTS || make_part(pool, part_of(place)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         /* Weakened, a thread that finds the place could find no part there. */
@@ -149,16 +168,31 @@ struct batch *pool_batch(const struct pool *pool, uint64_t number)
     }
     const uint64_t beyond = number - pool->table_count;
 
-    return &segment_at(pool, beyond / WORKER_BATCHES)->batches[beyond % WORKER_BATCHES];
+    return &segment_at(pool, beyond / SEGMENT_BATCHES)->batches[beyond % SEGMENT_BATCHES];
+}
+
+struct segment *pool_grow(struct pool *pool)
+{
+    struct segment *segment = heap_take(pool->heap, sizeof *segment, CACHE_LINE);
+
+    if (segment == NULL) {
+        return NULL;
+    }
+    store_relaxed(OWN, &segment->used, 0);
+    if (add_segment(pool, segment) != HAFT_OK) {
+        heap_give(pool->heap, segment, sizeof *segment);
+        return NULL;
+    }
+    return segment;
 }
 
 /* The number of a descriptor of `segment` that was never used so far, or NUMBER_NONE. */
-static uint64_t take_of_worker(const struct pool *pool, struct segment *segment)
+static uint64_t take_of_segment(const struct pool *pool, struct segment *segment)
 {
-    const uint64_t place = take_number(&segment->used, WORKER_BATCHES);
+    const uint64_t place = take_number(&segment->used, SEGMENT_BATCHES);
 
     return place == NUMBER_NONE ? NUMBER_NONE
-                                : pool->table_count + segment->place * WORKER_BATCHES + place;
+                                : pool->table_count + segment->place * SEGMENT_BATCHES + place;
 }
 
 /*
@@ -175,7 +209,7 @@ static uint64_t take_unused(struct pool *pool)
         struct segment *segment = segment_at(pool, i);
 
         if (segment != NULL) {
-            number = take_of_worker(pool, segment);
+            number = take_of_segment(pool, segment);
         }
     }
     if (number == NUMBER_NONE) {
@@ -223,7 +257,7 @@ static struct batch *take_given(struct pool *pool)
 
 struct batch *pool_take(struct pool *pool, struct segment *own)
 {
-    uint64_t number = own != NULL ? take_of_worker(pool, own) : NUMBER_NONE;
+    uint64_t number = own != NULL ? take_of_segment(pool, own) : NUMBER_NONE;
 
     while (number == NUMBER_NONE) {
         struct batch *batch = take_given(pool);

@@ -3,7 +3,7 @@
  *
  * The pool has a descriptor for each batch that can exist, so retiring never allocates and never
  * fails.  Batches in the depots are full: there are at most slots / batch_max of them.  All others
- * are with workers, and each worker brings descriptors for the batches that it can hold.
+ * are with workers, and each worker holds as many as it has brought descriptors for, in segments.
  */
 #ifndef HAFT_CONCURRENT_POOL_H
 #define HAFT_CONCURRENT_POOL_H
@@ -11,26 +11,26 @@
 #include "concurrent/batches/batch.h"
 #include "lib/base/reservation.h"
 
-/* Batches of one worker: two rings, spares, the filling and the open one, eight in its hands. */
-#define WORKER_BATCHES (2 * RING_BATCHES + SPARE_BATCHES + 10)
+/* A worker's batches in no ring: the filling and the open one, eight in its hands. */
+#define HAND_BATCHES 10
 
-#define MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
+#define MOST_SEGMENTS (UINT64_C(1) << 23) /* in one table */
 
 /* The directory of segments: part p has DIRECTORY_LEAST << p places, behind those of part p - 1. */
 #define DIRECTORY_LEAST 16
-#define DIRECTORY_PARTS 17 /* with places for MOST_WORKERS */
+#define DIRECTORY_PARTS 20 /* with places for MOST_SEGMENTS */
 
-/* The descriptors that one worker brings. */
+/* The descriptors that a worker brings at once. */
 struct segment {
-    uint64_t place;  /* in the pool's directory; set by pool_add() */
+    uint64_t place;  /* in the pool's directory */
     atomic_u64 used; /* handed out once, from the start */
-    struct batch batches[WORKER_BATCHES];
+    struct batch batches[SEGMENT_BATCHES];
 };
 
 struct pool {
     struct reservation table;   /* the descriptors for the depot */
     uint64_t table_count;       /* how many */
-    const haft_allocator *heap; /* for the table, and for parts of the directory */
+    const haft_allocator *heap; /* for the table, segments, and parts of the directory */
     atomic_u64
         directory[DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
 
@@ -50,14 +50,11 @@ void pool_close(struct pool *pool);
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status pool_commit(struct pool *pool, uint64_t batches);
 
-/* Have the system find it now; it was made sure of. */
+/* Have the system find it now, and all segments; it was made sure of. */
 haft_status pool_populate(const struct pool *pool, uint64_t batches);
 
-/*
- * Add a worker's descriptors, none of them used: `used` is 0, the rest of any contents.  HAFT_OK
- * or HAFT_NO_MEMORY.  Lock-free.
- */
-haft_status pool_add(struct pool *pool, struct segment *segment);
+/* Add a segment, which is the pool's; NULL: no memory.  Lock-free, except in the allocator. */
+struct segment *pool_grow(struct pool *pool);
 
 /*
  * An empty batch; there always is one.  Lock-free.  Unused ones of `own` come first, if it is not

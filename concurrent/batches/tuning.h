@@ -19,6 +19,10 @@
 /* Empty descriptors that a worker keeps, in its own cache. */
 #define SPARE_BATCHES 16
 
+/* Descriptors that a worker brings at once, 11 KiB: those of the batches in its hands, and as many
+ * again. */
+#define SEGMENT_BATCHES (2 * HAND_BATCHES)
+
 /* Workers that the smallest tables' budgets are spread over. */
 #define WORKERS_EXPECTED 16
 
@@ -35,8 +39,9 @@
 /* Retired slots that are worth a ticket. */
 #define WORTH_CLOSING 32
 
-/* Partial batches that may wait: while this many do, only full ones are handed on. */
-#define PARTIAL_BATCHES (RING_BATCHES / 2)
+/* Partial batches that may wait, of the most that a ring may have: while this many do, only full
+ * ones are handed on. */
+#define PARTIAL_BATCHES(most) ((most) / 2)
 
 /* Retired slots that may wait, at most, before a quiescent point waits for them.  A grace period of
  * liburcu's memb takes a microsecond, 3 % of the time of as many lives; half as many slots would

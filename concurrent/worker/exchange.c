@@ -12,6 +12,7 @@
 #include "concurrent/batches/batch.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/clock/tickets.h"
+#include "concurrent/worker/descriptors.h"
 #include "concurrent/worker/handed.h"
 #include "concurrent/worker/worker_list.h"
 #include "lib/base/walk.h"
@@ -22,7 +23,7 @@ struct batch *exchange_take_empty(haft_worker *worker)
 {
     assert(worker->spare_count <= SPARE_BATCHES);
     if (worker->spare_count == 0) {
-        return pool_take(&worker->table->pool, &worker->segment);
+        return pool_take(&worker->table->pool, worker->segment);
     }
     return worker->spares[--worker->spare_count];
 }
@@ -31,7 +32,7 @@ void exchange_give_empty(haft_worker *worker, struct batch *batch)
 {
     assert(batch->count == 0 && batch != worker->open);
     batch->has_last_lives = false;
-    if (worker->spare_count == SPARE_BATCHES) {
+    if (worker->spare_count >= descriptors_spare(worker)) {
         pool_give(&worker->table->pool, batch);
     } else {
         worker->spares[worker->spare_count++] = batch;
@@ -126,7 +127,8 @@ static void put_in_queue(haft_worker *worker, const struct batch_queue *queue, s
 
 bool exchange_put_waiting(haft_worker *worker, struct batch *batch)
 {
-    const struct batch_queue queue = {&worker->waiting, RING_BATCHES, &worker->table->waiting};
+    const struct batch_queue queue = {&worker->waiting, descriptors_waiting(worker),
+                                      &worker->table->waiting};
 
     if (push(&queue, batch)) {
         return true;
@@ -141,7 +143,8 @@ bool exchange_put_waiting(haft_worker *worker, struct batch *batch)
 
 void exchange_put_ready(haft_worker *worker, struct batch *batch)
 {
-    const struct batch_queue queue = {&worker->ready, READY_BATCHES, &worker->table->ready};
+    const struct batch_queue queue = {&worker->ready, descriptors_ready(worker),
+                                      &worker->table->ready};
 
     store_relaxed(OWN, &batch->ticket, 0);
     if (batch->count == 0) {

@@ -16,6 +16,7 @@
  */
 #include "concurrent/worker/fresh.h"
 #include "concurrent/batches/pool.h"
+#include "concurrent/worker/descriptors.h"
 #include "concurrent/worker/released.h"
 #include "concurrent/worker/worker_list.h"
 #include <assert.h>
@@ -214,7 +215,7 @@ static uint64_t end_of_capacity(const haft_table *table, uint64_t count, uint64_
     return drawn + (more < left ? more : left);
 }
 
-/* Memory for the descriptors that workers bring.  `*workers`: how many workers there are. */
+/* Memory for workers, and for the descriptors that they bring.  `*workers`: how many. */
 static haft_status populate_workers(const haft_table *table, uint64_t *workers)
 {
     haft_status status = HAFT_OK;
@@ -222,7 +223,8 @@ static haft_status populate_workers(const haft_table *table, uint64_t *workers)
     *workers = 0;
     for (haft_worker *worker = worker_list_first(table); worker != NULL && status == HAFT_OK;
          worker = worker->next) {
-        status = memory_populate((char *)worker, sizeof *worker);
+        status = descriptors_bring_all(worker) ? memory_populate((char *)worker, sizeof *worker)
+                                               : HAFT_NO_MEMORY;
         (*workers)++;
     }
     return status;

@@ -34,6 +34,7 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/worker/budget.h"
+#include "concurrent/worker/descriptors.h"
 #include "concurrent/worker/exchange.h"
 #include "concurrent/worker/fresh.h"
 #include "concurrent/worker/handed.h"
@@ -355,6 +356,7 @@ static haft_status refill_slots(haft_worker *worker)
 
     refill.has_begun = false;
     refill.unpinned = 0;
+    descriptors_keep_up(worker);
     budget_draw(worker);
     while (status == HAFT_OK && filling_count(worker) == 0) {
         status = refill_round(worker, &refill);

@@ -67,13 +67,14 @@ struct haft_worker {
     struct batch *open;                  /* slots retired since the last closing */
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
-    uint32_t batch_limit;   /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t lift;          /* of its thread's standing, that it is of: see jobs.h */
-    uint64_t callback;      /* that it was opened in; 0: none */
-    bool is_to_draw;        /* open, and it has not drawn from the budget */
-    bool is_movable;        /* the frame clock lets it go from thread to thread */
-    uint64_t swept;         /* tickets done when it last found no due batch anywhere */
-    uint64_t failures_seen; /* the table's, when last answered */
+    uint32_t batch_limit;    /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    uint32_t lift;           /* of its thread's standing, that it is of: see jobs.h */
+    uint64_t callback;       /* that it was opened in; 0: none */
+    struct segment *segment; /* of descriptors, brought last by its thread */
+    bool is_to_draw;         /* open, and it has not drawn from the budget */
+    bool is_movable;         /* the frame clock lets it go from thread to thread */
+    uint64_t swept;          /* tickets done when it last found no due batch anywhere */
+    uint64_t failures_seen;  /* the table's, when last answered */
     uint64_t failures_before; /* and when the worker was opened: it does not wait for that */
     uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
     struct backlog backlog;
@@ -84,8 +85,8 @@ struct haft_worker {
     atomic_u64 state;
     atomic_u64 transit;       /* odd: the worker may have waiting slots in hand: see handed.h */
     atomic_u64 moves;         /* how often its ring had no room for a batch that waits */
+    atomic_u64 segments;      /* of descriptors that it has brought: see descriptors.h */
     struct haft_worker *next; /* in the worker list; constant */
-    struct segment segment;
 };
 
 /* A stack with a tagged head: see lists.h. */

@@ -13,6 +13,7 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/tickets.h"
 #include "concurrent/worker/budget.h"
+#include "concurrent/worker/descriptors.h"
 #include "concurrent/worker/lists.h"
 #include "concurrent/worker/retire.h"
 #include "concurrent/worker/sweep.h"
@@ -35,6 +36,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     opened->callback = callback_number();
     opened->failures_before = load_relaxed(HINT, &table->failures);
     opened->is_to_draw = true;
+    descriptors_keep_up(opened);
     *worker = opened;
     return HAFT_OK;
 }
@@ -120,7 +122,7 @@ void worker_return(haft_worker *worker)
 static bool is_worth_closing(const haft_worker *worker)
 {
     return open_batch_count(worker) >= WORTH_CLOSING &&
-           ring_length(&worker->waiting) < PARTIAL_BATCHES;
+           ring_length(&worker->waiting) < PARTIAL_BATCHES(descriptors_waiting(worker));
 }
 
 /* Whether the worker has freed and given up nothing since it was asked before. */
@@ -178,6 +180,8 @@ static void pass_quiescent_point(haft_worker *worker)
 {
     const haft_table *table = worker->table;
     haft_domain *domain = table->domain;
+
+    descriptors_keep_up(worker);
     const bool is_short = close_if_worth(worker, was_idle(worker));
 
     retire_hand_over(worker);
@@ -200,6 +204,7 @@ static void pass_quiescent_point(haft_worker *worker)
 /* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
 static void pass_in_inner_job(haft_worker *worker)
 {
+    descriptors_keep_up(worker);
     close_if_worth(worker, was_idle(worker));
     retire_hand_over(worker);
     domain_hurry(worker->table->domain);

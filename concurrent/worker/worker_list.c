@@ -13,6 +13,7 @@
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
 #include "concurrent/clock/thread.h"
+#include "concurrent/worker/descriptors.h"
 #include "concurrent/worker/worker_batches.h"
 #include "lib/base/asan.h"
 #include "lib/base/compiler.h"
@@ -142,15 +143,16 @@ haft_worker *worker_list_add(haft_table *table, enum worker_state state)
     if (worker == NULL) {
         return NULL;
     }
-    memset(worker, 0, offsetof(struct haft_worker, segment.batches));
+    memset(worker, 0, sizeof *worker);
     worker->table = table;
-    if (pool_add(&table->pool, &worker->segment) != HAFT_OK) {
+    worker->segment = descriptors_bring(worker);
+    if (worker->segment == NULL) {
         free_worker(table, worker);
         return NULL;
     }
     worker->batch_limit = 1;
-    filling_set(worker, pool_take(&table->pool, &worker->segment));
-    open_batch_set(worker, pool_take(&table->pool, &worker->segment));
+    filling_set(worker, pool_take(&table->pool, worker->segment));
+    open_batch_set(worker, pool_take(&table->pool, worker->segment));
     set_front(worker);
     return link_worker(table, worker, state) ? worker : NULL;
 }

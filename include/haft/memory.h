@@ -152,12 +152,13 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * Arrays of more than 8 KiB are in pages of the system, which are reserved at once and used as they
  * are needed.  With haft_allocator_block() they lie in the block, cleared when they are opened:
  * nothing is mapped, trim releases nothing, and whatever id comes in, only the block is read and
- * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones,
- * and each worker brings those that it needs.  The report of leaks, the census of debug builds and
- * exports use malloc.
+ * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones;
+ * each worker brings a few, and more while the slots that it has freed wait.  The report of leaks,
+ * the census of debug builds and exports use malloc.
  *
- * Its functions run on each thread that opens or closes a worker or trims, so for a haft_table they
- * must take any threads at once.  They may not use the tables and domains that they serve.
+ * Its functions run on each thread that opens or closes a worker, inserts, announces a quiescent
+ * point or trims, so for a haft_table they must take any threads at once.  They may not use the
+ * tables and domains that they serve.
  */
 
 /*
@@ -165,7 +166,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * Where address space counts, keep the capacity near what is needed:
  *
  *   ulimit -v, 32 bits        all of a reservation counts.  A shared table of 100 small objects
- *                             takes less than 64 KiB, and each worker 164 KiB more
+ *                             takes less than 64 KiB, and each worker 16 KiB more, at first
  *   strict overcommit,        pages are made writable as they are used, 2 MiB at a time: only these
  *   ulimit -d                 count
  *   core dumps                have what has been used, and up to 2 MiB more of each array, on Linux

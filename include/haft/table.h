@@ -16,7 +16,8 @@
  * read sections" means that it holds none.
  *
  * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the
- * line on stderr in its place; and system calls for memory (strict overcommit).
+ * line on stderr in its place; system calls for memory (strict overcommit); and, in a worker's
+ * first insertions and quiescent points, the allocator.
  *
  * The child of a fork has one thread, the one that forked, which needs no call for that.  With what
  * its parent had open it resolves, opens workers and goes on with its own, inserts, frees, pins,

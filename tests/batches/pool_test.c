@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define TABLE 20 /* descriptors that the table brings */
-#define MOST_SEGMENTS (UINT64_C(1) << 20)
 
 static struct pool pool;
 static haft_allocator heap;
@@ -63,35 +62,39 @@ Test(pool, gives_again_what_came_back)
     }
 }
 
-Test(pool, a_segment_adds_what_a_worker_can_hold)
+/* An allocator whose blocks are of any contents. */
+static void *take_soiled(void *context, size_t size, size_t alignment)
 {
-    struct segment *segments[3];
-    static bool met[TABLE + 3 * WORKER_BATCHES];
+    void *memory = heap_take(context, size, alignment);
 
+    memset(memory, 0xee, size);
+    return memory;
+}
+
+Test(pool, a_segment_adds_its_descriptors_in_memory_of_any_contents)
+{
+    haft_allocator malloc_heap = heap_of(NULL);
+    static bool met[TABLE + 3 * SEGMENT_BATCHES];
+
+    heap.alloc = take_soiled;
+    heap.context = &malloc_heap;
     for (int i = 0; i < 3; i++) {
-        segments[i] = aligned_alloc(CACHE_LINE, sizeof *segments[i]);
-        memset(segments[i], 0xee, sizeof *segments[i]);
-        store_relaxed(OWN, &segments[i]->used, 0);
-        assert_status(pool_add(&pool, segments[i]), HAFT_OK);
+        cr_assert(ne(ptr, pool_grow(&pool), NULL));
     }
-    for (int i = 0; i < TABLE + 3 * WORKER_BATCHES; i++) {
+    for (int i = 0; i < TABLE + 3 * SEGMENT_BATCHES; i++) {
         struct batch *batch = pool_take(&pool, NULL);
 
         expect_empty(batch);
-        must(batch->number < TABLE + 3 * WORKER_BATCHES && !met[batch->number]);
+        must(batch->number < TABLE + 3 * SEGMENT_BATCHES && !met[batch->number]);
         met[batch->number] = true;
     }
-    for (int i = 0; i < 3; i++) {
-        free(segments[i]);
-    }
+    heap = malloc_heap;
 }
 
-Test(pool, a_segment_beyond_the_most_workers_is_refused)
+Test(pool, a_segment_beyond_the_most_is_refused)
 {
-    struct segment segment = {.used = 0};
-
     store_relaxed(OWN, &pool.segments, MOST_SEGMENTS);
-    expect_status(pool_add(&pool, &segment), HAFT_NO_MEMORY);
+    cr_expect(eq(ptr, pool_grow(&pool), NULL));
     cr_expect(eq(u64, load_relaxed(OWN, &pool.segments), MOST_SEGMENTS));
     store_relaxed(OWN, &pool.segments, 0);
 }
@@ -103,39 +106,32 @@ Test(pool, finds_the_descriptors_of_each_segment)
     struct segment *segments[SEGMENTS];
 
     for (uint64_t i = 0; i < SEGMENTS; i++) {
-        segments[i] = aligned_alloc(CACHE_LINE, sizeof *segments[i]);
-        store_relaxed(OWN, &segments[i]->used, 0);
-        assert_status(pool_add(&pool, segments[i]), HAFT_OK);
-        must(segments[i]->place == i);
+        segments[i] = pool_grow(&pool);
+        must(segments[i] != NULL && segments[i]->place == i);
     }
     for (uint64_t i = 0; i < SEGMENTS; i++) {
-        const uint64_t first = TABLE + i * WORKER_BATCHES;
+        const uint64_t first = TABLE + i * SEGMENT_BATCHES;
 
         must(pool_batch(&pool, first) == segments[i]->batches);
-        must(pool_batch(&pool, first + WORKER_BATCHES - 1) ==
-             &segments[i]->batches[WORKER_BATCHES - 1]);
-    }
-    for (int i = 0; i < SEGMENTS; i++) {
-        free(segments[i]);
+        must(pool_batch(&pool, first + SEGMENT_BATCHES - 1) ==
+             &segments[i]->batches[SEGMENT_BATCHES - 1]);
     }
 }
 
 Test(pool, a_workers_own_unused_descriptors_come_first)
 {
-    struct segment *segment = aligned_alloc(CACHE_LINE, sizeof *segment);
     struct batch *given = pool_take(&pool, NULL);
+    struct segment *segment = pool_grow(&pool);
 
-    store_relaxed(OWN, &segment->used, 0);
-    assert_status(pool_add(&pool, segment), HAFT_OK);
+    cr_assert(ne(ptr, segment, NULL));
     pool_give(&pool, given);
-    for (int i = 0; i < WORKER_BATCHES; i++) {
+    for (int i = 0; i < SEGMENT_BATCHES; i++) {
         struct batch *batch = pool_take(&pool, segment);
 
-        cr_expect(batch >= segment->batches && batch < segment->batches + WORKER_BATCHES);
+        cr_expect(batch >= segment->batches && batch < segment->batches + SEGMENT_BATCHES);
     }
     cr_expect(eq(ptr, pool_take(&pool, segment), given)); /* then the batch given back */
     cr_expect(lt(u64, pool_take(&pool, segment)->number, TABLE));
-    free(segment);
 }
 
 Test(pool, a_tagged_number_keeps_its_number_and_changes_its_tag)

@@ -1,6 +1,7 @@
 /* White-box: batches on their way between a worker, its ring and the depot. */
 #include "concurrent/clock/tickets.h"
 #include "concurrent/worker/budget.h"
+#include "concurrent/worker/descriptors.h"
 #include "concurrent/worker/exchange.h"
 #include "tests/support.h"
 
@@ -85,6 +86,7 @@ TEST_ON_EACH_CLOCK(shelf, a_worker_keeps_few_ready_batches_and_the_depot_has_the
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
+    must(descriptors_bring_all(shared.worker));
     for (int n = 0; n < READY_BATCHES + 3; n++) {
         exchange_put_ready(shared.worker, batch_of(shared.worker, BATCH_SLOTS, &next));
     }
@@ -109,6 +111,7 @@ TEST_ON_EACH_CLOCK(shelf, batches_moved_counts_batches_and_no_look_in_vain)
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
+    must(descriptors_bring_all(shared.worker));
     cr_expect(eq(ptr, exchange_find_ready(other), NULL));
     cr_expect(eq(ptr, exchange_find_elapsed(other, UINT64_MAX), NULL));
     cr_expect(eq(u64, stats_of(shared.table).batches_moved, 0));
@@ -188,6 +191,7 @@ static uint32_t due_slots(struct shared *shared, uint32_t due)
     uint32_t count = 0;
     struct batch *batch;
 
+    must(descriptors_bring_all(shared->worker));
     for (uint32_t n = 0; n <= RING_BATCHES; n++) {
         if (n == due) {
             assert_status(haft_domain_wait(shared->domain), HAFT_OK);
@@ -233,6 +237,7 @@ TEST_ON_EACH_CLOCK(shelf, what_is_ready_is_found_behind_what_waits)
     struct batch *batch;
     uint32_t next = 0;
 
+    must(descriptors_bring_all(shared.worker));
     reader_enter(&reader, &shared);
     for (int n = 0; n < RING_BATCHES + 2; n++) {
         exchange_put_waiting(shared.worker,

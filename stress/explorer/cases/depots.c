@@ -13,7 +13,7 @@
 
 static struct pool pool;
 static haft_allocator heap;
-static struct segment segment;
+static struct segment *segment;
 static struct depot depot;
 static struct depot other_depot;
 static struct batch *waiting;         /* in the depot from the start */
@@ -28,7 +28,6 @@ static void set_up_of(uint32_t batches)
     heap = heap_of(NULL);
     require_status(pool_open(&pool, BATCHES, &heap), HAFT_OK, "opening the pool");
     require_status(pool_commit(&pool, BATCHES), HAFT_OK, "memory for the pool");
-    memset(&segment, 0, sizeof segment);
     memset(&depot, 0, sizeof depot);
     memset(&other_depot, 0, sizeof other_depot);
     depot_open(&depot, &pool);
@@ -152,11 +151,12 @@ static void set_up_segment(void)
 /* Push one of a new segment, twice: the second time in the node of another that was there. */
 static void go_round(void)
 {
-    require_status(pool_add(&pool, &segment), HAFT_OK, "adding a segment");
+    segment = pool_grow(&pool);
+    require(segment != NULL, "adding a segment");
     struct batch *batch = take(&depot);
 
-    push(&depot, pool_take(&pool, &segment));
-    push(&depot, batch != NULL ? batch : pool_take(&pool, &segment));
+    push(&depot, pool_take(&pool, segment));
+    push(&depot, batch != NULL ? batch : pool_take(&pool, segment));
     batch = take(&depot);
     if (batch != NULL) {
         push(&depot, batch);
@@ -182,7 +182,7 @@ static void segment_body(uint32_t thread)
 
 static void tear_down_segment(void)
 {
-    expect(&depot, (uint32_t)(2 + load_relaxed(OWN, &segment.used)),
+    expect(&depot, (uint32_t)(2 + load_relaxed(OWN, &segment->used)),
            "a batch is lost in the depot");
     pool_close(&pool);
 }

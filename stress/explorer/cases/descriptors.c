@@ -33,19 +33,11 @@ static void use(struct batch *batch)
 
 /* --- new_segment: a thread that finds none unused looks into all segments --- */
 
-static struct segment segment;
-
-static void set_up_new_segment(void)
-{
-    open_pool();
-    memset(&segment, 0, sizeof segment);
-}
-
 static void new_segment_body(uint32_t thread)
 {
     race_begin();
     if (thread == 0) {
-        require_status(pool_add(&pool, &segment), HAFT_OK, "adding a segment");
+        require(pool_grow(&pool) != NULL, "adding a segment");
     } else {
         use(pool_take(&pool, NULL));
     }
@@ -56,7 +48,7 @@ const struct explored_case new_segment_case = {
     .name = "new_segment",
     .invariant = "a segment is set up before others take its descriptors",
     .threads = 2,
-    .set_up = set_up_new_segment,
+    .set_up = open_pool,
     .body = new_segment_body,
     .tear_down = close_pool,
 };
@@ -68,7 +60,6 @@ static struct ring ring;
 static void set_up_ring_cell(void)
 {
     open_pool();
-    memset(&segment, 0, sizeof segment);
     memset(&ring, 0, sizeof ring);
     struct batch *filling = pool_take(&pool, NULL); /* stands in all cells */
 
@@ -82,8 +73,10 @@ static void ring_cell_body(uint32_t thread)
     race_begin();
     require(ring_take(&ring, &pool, 0) != NULL, "the ring is full");
     if (thread == 0) {
-        require_status(pool_add(&pool, &segment), HAFT_OK, "adding a segment");
-        require(ring_push(&ring, pool_take(&pool, &segment)), "the ring has room");
+        struct segment *segment = pool_grow(&pool);
+
+        require(segment != NULL, "adding a segment");
+        require(ring_push(&ring, pool_take(&pool, segment)), "the ring has room");
     }
     race_end();
 }
