@@ -240,9 +240,9 @@ bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_c
 /* The alignment that malloc gives unasked. */
 #define haft__USUAL_ALIGNMENT _Alignof(max_align_t)
 
-static size_t haft__at_least(size_t size, size_t least)
+static size_t haft__at_least(size_t size, size_t haft__least)
 {
-    return size < least ? least : size;
+    return size < haft__least ? haft__least : size;
 }
 
 static bool haft__is_power_of_two(size_t alignment)
@@ -8229,6 +8229,10 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 /* Empty descriptors that a worker keeps, in its own cache. */
 #define haft__SPARE_BATCHES 16
 
+/* Descriptors that a worker brings at once, 11 KiB: those of the batches in its hands, and as many
+ * again. */
+#define haft__SEGMENT_BATCHES (2 * haft__HAND_BATCHES)
+
 /* Workers that the smallest tables' budgets are spread over. */
 #define haft__WORKERS_EXPECTED 16
 
@@ -8245,8 +8249,9 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 /* Retired slots that are worth a ticket. */
 #define haft__WORTH_CLOSING 32
 
-/* Partial batches that may wait: while this many do, only full ones are handed on. */
-#define haft__PARTIAL_BATCHES (haft__RING_BATCHES / 2)
+/* Partial batches that may wait, of the most that a ring may have: while this many do, only full
+ * ones are handed on. */
+#define haft__PARTIAL_BATCHES(most) ((most) / 2)
 
 /* Retired slots that may wait, at most, before a quiescent point waits for them.  A grace period of
  * liburcu's memb takes a microsecond, 3 % of the time of as many lives; half as many slots would
@@ -8351,29 +8356,29 @@ HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *
  *
  * The pool has a descriptor for each batch that can exist, so retiring never allocates and never
  * fails.  Batches in the depots are full: there are at most slots / batch_max of them.  All others
- * are with workers, and each worker brings descriptors for the batches that it can hold.
+ * are with workers, and each worker holds as many as it has brought descriptors for, in segments.
  */
 
-/* Batches of one worker: two rings, spares, the filling and the open one, eight in its hands. */
-#define haft__WORKER_BATCHES (2 * haft__RING_BATCHES + haft__SPARE_BATCHES + 10)
+/* A worker's batches in no ring: the filling and the open one, eight in its hands. */
+#define haft__HAND_BATCHES 10
 
-#define haft__MOST_WORKERS (UINT64_C(1) << 20) /* at one time, in one table */
+#define haft__MOST_SEGMENTS (UINT64_C(1) << 23) /* in one table */
 
 /* The directory of segments: part p has DIRECTORY_LEAST << p places, behind those of part p - 1. */
 #define haft__DIRECTORY_LEAST 16
-#define haft__DIRECTORY_PARTS 17 /* with places for MOST_WORKERS */
+#define haft__DIRECTORY_PARTS 20 /* with places for MOST_SEGMENTS */
 
-/* The descriptors that one worker brings. */
+/* The descriptors that a worker brings at once. */
 struct haft__segment {
-    uint64_t place;  /* in the pool's directory; set by pool_add() */
+    uint64_t place;  /* in the pool's directory */
     haft__atomic_u64 used; /* handed out once, from the start */
-    struct haft__batch batches[haft__WORKER_BATCHES];
+    struct haft__batch batches[haft__SEGMENT_BATCHES];
 };
 
 struct haft__pool {
     struct haft__reservation table;   /* the descriptors for the depot */
     uint64_t table_count;       /* how many */
-    const haft_allocator *heap; /* for the table, and for parts of the directory */
+    const haft_allocator *heap; /* for the table, segments, and parts of the directory */
     haft__atomic_u64
         directory[haft__DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
 
@@ -8394,14 +8399,11 @@ HAFT_INTERNAL void haft__pool_close(struct haft__pool *pool);
 /* Make sure of memory for `batches` in the depot.  HAFT_OK or HAFT_NO_MEMORY. */
 HAFT_INTERNAL haft_status haft__pool_commit(struct haft__pool *pool, uint64_t batches);
 
-/* Have the system find it now; it was made sure of. */
+/* Have the system find it now, and all segments; it was made sure of. */
 HAFT_INTERNAL haft_status haft__pool_populate(const struct haft__pool *pool, uint64_t batches);
 
-/*
- * Add a worker's descriptors, none of them used: `used` is 0, the rest of any contents.  HAFT_OK
- * or HAFT_NO_MEMORY.  Lock-free.
- */
-HAFT_INTERNAL haft_status haft__pool_add(struct haft__pool *pool, struct haft__segment *segment);
+/* Add a segment, which is the pool's; NULL: no memory.  Lock-free, except in the allocator. */
+HAFT_INTERNAL struct haft__segment *haft__pool_grow(struct haft__pool *pool);
 
 /*
  * An empty batch; there always is one.  Lock-free.  Unused ones of `own` come first, if it is not
@@ -8576,9 +8578,9 @@ HAFT_INTERNAL struct haft__batch *haft__depot_take(struct haft__depot *depot, co
  *
  * Edges in this file.
  *   POOL    pool_give (release) -> pool_take (acquire)           a descriptor's last use
- *   WORKER_LIST  pool_add (release)  -> pool_batch, pool_take (acquire)  a segment's set-up;
- *           make_part (release) -> directory_entry (acquire)        a part begins empty;
- *           pool_add (release)  -> take_unused (acquire)            a place's part is there
+ *   WORKER_LIST  add_segment (release) -> pool_batch, pool_take (acquire)   a segment's set-up;
+ *           make_part (release) -> directory_entry (acquire)   a part begins empty;
+ *           add_segment (release) -> take_unused, pool_populate (acquire)   a place's part is there
  *   OWN     this thread alone has the descriptor, or the pool
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -8627,9 +8629,24 @@ static haft_status haft__make_part(struct haft__pool *pool, unsigned part)
 
 static haft__atomic_u64 *haft__directory_entry(const struct haft__pool *pool, uint64_t place)
 {
-    assert(place < haft__MOST_WORKERS);
+    assert(place < haft__MOST_SEGMENTS);
     /* Weakened, an address could be read that was in the part's memory before. */
     return haft__entry_in(haft__load_acquire(WORKER_LIST, &pool->directory[haft__part_of(place)]), place);
+}
+
+static struct haft__segment *haft__segment_at(const struct haft__pool *pool, uint64_t segment)
+{
+    /* Weakened, a descriptor's first use could come before its segment's set-up. */
+    return (struct haft__segment *)(uintptr_t)haft__load_acquire(WORKER_LIST, haft__directory_entry(pool, segment));
+}
+
+static void haft__give_segments(const struct haft__pool *pool)
+{
+    const uint64_t segments = haft__load_relaxed(OWN, &pool->segments);
+
+    for (uint64_t i = 0; i < segments; i++) {
+        haft__heap_give(pool->heap, haft__segment_at(pool, i), sizeof(struct haft__segment));
+    }
 }
 
 static void haft__give_directory(const struct haft__pool *pool)
@@ -8668,6 +8685,7 @@ HAFT_INTERNAL haft_status haft__pool_open(struct haft__pool *pool, uint64_t batc
 
 HAFT_INTERNAL void haft__pool_close(struct haft__pool *pool)
 {
+    haft__give_segments(pool);
     haft__give_directory(pool);
     haft__reservation_close_array(&pool->table, pool->heap);
 }
@@ -8684,21 +8702,24 @@ HAFT_INTERNAL haft_status haft__pool_commit(struct haft__pool *pool, uint64_t ba
 
 HAFT_INTERNAL haft_status haft__pool_populate(const struct haft__pool *pool, uint64_t batches)
 {
-    return haft__reservation_populate(&pool->table, 0, haft__bytes_of(pool, batches));
+    haft_status status = haft__reservation_populate(&pool->table, 0, haft__bytes_of(pool, batches));
+    /* Weakened, the parts of the directory that they are in could be unseen. */
+    const uint64_t segments = haft__load_acquire(WORKER_LIST, &pool->segments);
+
+    for (uint64_t i = 0; i < segments && status == HAFT_OK; i++) {
+        struct haft__segment *segment = haft__segment_at(pool, i);
+
+        status = segment != NULL ? haft__memory_populate((char *)segment, sizeof *segment) : HAFT_OK;
+    }
+    return status;
 }
 
-static struct haft__segment *haft__segment_at(const struct haft__pool *pool, uint64_t segment)
-{
-    /* Weakened, a descriptor's first use could come before its segment's set-up. */
-    return (struct haft__segment *)(uintptr_t)haft__load_acquire(WORKER_LIST, haft__directory_entry(pool, segment));
-}
-
-HAFT_INTERNAL haft_status haft__pool_add(struct haft__pool *pool, struct haft__segment *segment)
+static haft_status haft__add_segment(struct haft__pool *pool, struct haft__segment *segment)
 {
     for (;;) {
         const uint64_t place = haft__load_relaxed(RETRY, &pool->segments);
 
-        if (place == haft__MOST_WORKERS || haft__make_part(pool, haft__part_of(place)) != HAFT_OK) {
+        if (place == haft__MOST_SEGMENTS || haft__make_part(pool, haft__part_of(place)) != HAFT_OK) {
             return HAFT_NO_MEMORY;
         }
         /* Weakened, a thread that finds the place could find no part there. */
@@ -8717,16 +8738,31 @@ HAFT_INTERNAL struct haft__batch *haft__pool_batch(const struct haft__pool *pool
     }
     const uint64_t beyond = number - pool->table_count;
 
-    return &haft__segment_at(pool, beyond / haft__WORKER_BATCHES)->batches[beyond % haft__WORKER_BATCHES];
+    return &haft__segment_at(pool, beyond / haft__SEGMENT_BATCHES)->batches[beyond % haft__SEGMENT_BATCHES];
+}
+
+HAFT_INTERNAL struct haft__segment *haft__pool_grow(struct haft__pool *pool)
+{
+    struct haft__segment *segment = haft__heap_take(pool->heap, sizeof *segment, haft__CACHE_LINE);
+
+    if (segment == NULL) {
+        return NULL;
+    }
+    haft__store_relaxed(OWN, &segment->used, 0);
+    if (haft__add_segment(pool, segment) != HAFT_OK) {
+        haft__heap_give(pool->heap, segment, sizeof *segment);
+        return NULL;
+    }
+    return segment;
 }
 
 /* The number of a descriptor of `segment` that was never used so far, or NUMBER_NONE. */
-static uint64_t haft__take_of_worker(const struct haft__pool *pool, struct haft__segment *segment)
+static uint64_t haft__take_of_segment(const struct haft__pool *pool, struct haft__segment *segment)
 {
-    const uint64_t place = haft__take_number(&segment->used, haft__WORKER_BATCHES);
+    const uint64_t place = haft__take_number(&segment->used, haft__SEGMENT_BATCHES);
 
     return place == haft__NUMBER_NONE ? haft__NUMBER_NONE
-                                : pool->table_count + segment->place * haft__WORKER_BATCHES + place;
+                                : pool->table_count + segment->place * haft__SEGMENT_BATCHES + place;
 }
 
 /*
@@ -8743,7 +8779,7 @@ static uint64_t haft__take_unused(struct haft__pool *pool)
         struct haft__segment *segment = haft__segment_at(pool, i);
 
         if (segment != NULL) {
-            number = haft__take_of_worker(pool, segment);
+            number = haft__take_of_segment(pool, segment);
         }
     }
     if (number == haft__NUMBER_NONE) {
@@ -8791,7 +8827,7 @@ static struct haft__batch *haft__take_given(struct haft__pool *pool)
 
 HAFT_INTERNAL struct haft__batch *haft__pool_take(struct haft__pool *pool, struct haft__segment *haft__own)
 {
-    uint64_t number = haft__own != NULL ? haft__take_of_worker(pool, haft__own) : haft__NUMBER_NONE;
+    uint64_t number = haft__own != NULL ? haft__take_of_segment(pool, haft__own) : haft__NUMBER_NONE;
 
     while (number == haft__NUMBER_NONE) {
         struct haft__batch *batch = haft__take_given(pool);
@@ -9517,10 +9553,10 @@ HAFT_INTERNAL struct haft__standing *haft__foreign_clock_standing(haft_domain *d
         haft__too_many_clocks();
     }
     if (haft__standing != NULL && haft__foreign_has_online(&domain->foreign)) {
-        const int32_t least = haft__standing->level > 1 ? haft__standing->level : 1;
+        const int32_t haft__least = haft__standing->level > 1 ? haft__standing->level : 1;
         const int32_t most = haft__standing->level < 0 ? haft__standing->level : 0;
 
-        haft__standing->level = haft__foreign_is_inside(&domain->foreign) ? least : most;
+        haft__standing->level = haft__foreign_is_inside(&domain->foreign) ? haft__least : most;
     }
     return haft__standing;
 }
@@ -11346,13 +11382,14 @@ struct haft_worker {
     struct haft__batch *open;                  /* slots retired since the last closing */
     struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
-    uint32_t batch_limit;   /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t lift;          /* of its thread's standing, that it is of: see jobs.h */
-    uint64_t callback;      /* that it was opened in; 0: none */
-    bool is_to_draw;        /* open, and it has not drawn from the budget */
-    bool is_movable;        /* the frame clock lets it go from thread to thread */
-    uint64_t swept;         /* tickets done when it last found no due batch anywhere */
-    uint64_t failures_seen; /* the table's, when last answered */
+    uint32_t batch_limit;    /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
+    uint32_t lift;           /* of its thread's standing, that it is of: see jobs.h */
+    uint64_t callback;       /* that it was opened in; 0: none */
+    struct haft__segment *segment; /* of descriptors, brought last by its thread */
+    bool is_to_draw;         /* open, and it has not drawn from the budget */
+    bool is_movable;         /* the frame clock lets it go from thread to thread */
+    uint64_t swept;          /* tickets done when it last found no due batch anywhere */
+    uint64_t failures_seen;  /* the table's, when last answered */
     uint64_t failures_before; /* and when the worker was opened: it does not wait for that */
     uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
     struct haft__backlog backlog;
@@ -11363,8 +11400,8 @@ struct haft_worker {
     haft__atomic_u64 state;
     haft__atomic_u64 transit;       /* odd: the worker may have waiting slots in hand: see handed.h */
     haft__atomic_u64 moves;         /* how often its ring had no room for a batch that waits */
+    haft__atomic_u64 segments;      /* of descriptors that it has brought: see descriptors.h */
     struct haft_worker *next; /* in the worker list; constant */
-    struct haft__segment segment;
 };
 
 /* A stack with a tagged head: see lists.h. */
@@ -12027,6 +12064,115 @@ HAFT_INTERNAL void haft__budget_return(haft_worker *worker)
 }
 
 /*
+ * concurrent/worker/descriptors.h - how many batches a worker may have, by the descriptors that it
+ * has brought.
+ *
+ * Full batches beyond that go to the depots, whose descriptors are the table's, and partial ones
+ * are put together: so a free never needs one more.  A worker brings some when it is made, and more
+ * where memory may be asked for: when it is opened, searches for slots or passes a quiescent point,
+ * while its rings are full.  If there is no memory, its rings stay short.
+ */
+
+/* The most batches in the worker's ring of waiting ones, in that of ready ones, and its spares. */
+HAFT_INTERNAL uint64_t haft__descriptors_waiting(const haft_worker *worker);
+HAFT_INTERNAL uint64_t haft__descriptors_ready(const haft_worker *worker);
+HAFT_INTERNAL uint64_t haft__descriptors_spare(const haft_worker *worker);
+
+/* A segment more for the worker; NULL: no memory.  Any thread. */
+HAFT_INTERNAL struct haft__segment *haft__descriptors_bring(haft_worker *worker);
+
+/* As many as it can use; false: no memory.  Any thread. */
+HAFT_INTERNAL bool haft__descriptors_bring_all(haft_worker *worker);
+
+/* Bring more if the rings are full.  The worker's thread, not in a free. */
+HAFT_INTERNAL void haft__descriptors_keep_up(haft_worker *worker);
+
+/* concurrent/worker/descriptors.c */
+
+/*
+ * Batch descriptors that a worker brings.
+ *
+ * Edges in this file.
+ *   HINT   how many segments the worker has brought: a descriptor that is not seen in the pool yet
+ *          is waited for there
+ */
+
+/* With these no ring is shorter than it can be. */
+#define haft__SEGMENTS_MOST                                                                              \
+    ((haft__HAND_BATCHES + haft__RING_BATCHES + haft__READY_BATCHES + haft__SPARE_BATCHES + haft__SEGMENT_BATCHES - 1) /         \
+     haft__SEGMENT_BATCHES)
+
+static uint64_t haft__least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Descriptors beyond those of the batches in hand. */
+static uint64_t haft__beyond_hands(const haft_worker *worker)
+{
+    const uint64_t segments = haft__load_relaxed(HINT, &worker->segments);
+
+    assert(segments != 0 && "a worker begins with one");
+    return segments * haft__SEGMENT_BATCHES - haft__HAND_BATCHES;
+}
+
+HAFT_INTERNAL uint64_t haft__descriptors_spare(const haft_worker *worker)
+{
+    return haft__least(haft__beyond_hands(worker) / 4, haft__SPARE_BATCHES);
+}
+
+HAFT_INTERNAL uint64_t haft__descriptors_ready(const haft_worker *worker)
+{
+    return haft__least(haft__beyond_hands(worker) / 4, haft__READY_BATCHES);
+}
+
+HAFT_INTERNAL uint64_t haft__descriptors_waiting(const haft_worker *worker)
+{
+    const uint64_t left =
+        haft__beyond_hands(worker) - haft__descriptors_spare(worker) - haft__descriptors_ready(worker);
+
+    return haft__least(left, haft__RING_BATCHES);
+}
+
+HAFT_INTERNAL struct haft__segment *haft__descriptors_bring(haft_worker *worker)
+{
+    struct haft__segment *segment = haft__pool_grow(&worker->table->pool);
+
+    haft__fetch_add_relaxed(HINT, &worker->segments, segment != NULL);
+    return segment;
+}
+
+HAFT_INTERNAL bool haft__descriptors_bring_all(haft_worker *worker)
+{
+    bool has = true;
+
+    while (has && haft__load_relaxed(HINT, &worker->segments) < haft__SEGMENTS_MOST) {
+        has = haft__descriptors_bring(worker) != NULL;
+    }
+    return has;
+}
+
+static bool haft__is_crowded(const struct haft__ring *ring, uint64_t most)
+{
+    return haft__ring_length(ring) >= most;
+}
+
+/* In the child of a fork the allocator may be locked for ever: it keeps what it has. */
+HAFT_INTERNAL void haft__descriptors_keep_up(haft_worker *worker)
+{
+    const bool is_short =
+        haft__is_crowded(&worker->waiting, haft__PARTIAL_BATCHES(haft__descriptors_waiting(worker))) ||
+        haft__is_crowded(&worker->ready, haft__descriptors_ready(worker));
+
+    if (is_short && haft__load_relaxed(HINT, &worker->segments) < haft__SEGMENTS_MOST &&
+        haft__domain_check_process(worker->table->domain) == HAFT_OK) {
+        struct haft__segment *segment = haft__descriptors_bring(worker);
+
+        worker->segment = segment != NULL ? segment : worker->segment;
+    }
+}
+
+/*
  * concurrent/worker/exchange.h - batches on their way between a worker, the rings and the depots.
  *
  * All functions but the last: the worker's thread, lock-free.  A batch that is handed over is not
@@ -12124,7 +12270,7 @@ HAFT_INTERNAL struct haft__batch *haft__exchange_take_empty(haft_worker *worker)
 {
     assert(worker->spare_count <= haft__SPARE_BATCHES);
     if (worker->spare_count == 0) {
-        return haft__pool_take(&worker->table->pool, &worker->segment);
+        return haft__pool_take(&worker->table->pool, worker->segment);
     }
     return worker->spares[--worker->spare_count];
 }
@@ -12133,7 +12279,7 @@ HAFT_INTERNAL void haft__exchange_give_empty(haft_worker *worker, struct haft__b
 {
     assert(batch->count == 0 && batch != worker->open);
     batch->has_last_lives = false;
-    if (worker->spare_count == haft__SPARE_BATCHES) {
+    if (worker->spare_count >= haft__descriptors_spare(worker)) {
         haft__pool_give(&worker->table->pool, batch);
     } else {
         worker->spares[worker->spare_count++] = batch;
@@ -12228,7 +12374,8 @@ static void haft__put_in_queue(haft_worker *worker, const struct haft__batch_que
 
 HAFT_INTERNAL bool haft__exchange_put_waiting(haft_worker *worker, struct haft__batch *batch)
 {
-    const struct haft__batch_queue queue = {&worker->waiting, haft__RING_BATCHES, &worker->table->waiting};
+    const struct haft__batch_queue queue = {&worker->waiting, haft__descriptors_waiting(worker),
+                                      &worker->table->waiting};
 
     if (haft__push(&queue, batch)) {
         return true;
@@ -12243,7 +12390,8 @@ HAFT_INTERNAL bool haft__exchange_put_waiting(haft_worker *worker, struct haft__
 
 HAFT_INTERNAL void haft__exchange_put_ready(haft_worker *worker, struct haft__batch *batch)
 {
-    const struct haft__batch_queue queue = {&worker->ready, haft__READY_BATCHES, &worker->table->ready};
+    const struct haft__batch_queue queue = {&worker->ready, haft__descriptors_ready(worker),
+                                      &worker->table->ready};
 
     haft__store_relaxed(OWN, &batch->ticket, 0);
     if (batch->count == 0) {
@@ -12607,7 +12755,7 @@ static uint64_t haft__end_of_capacity(const haft_table *table, uint64_t count, u
     return drawn + (more < left ? more : left);
 }
 
-/* Memory for the descriptors that workers bring.  `*workers`: how many workers there are. */
+/* Memory for workers, and for the descriptors that they bring.  `*workers`: how many. */
 static haft_status haft__populate_workers(const haft_table *table, uint64_t *workers)
 {
     haft_status status = HAFT_OK;
@@ -12615,7 +12763,8 @@ static haft_status haft__populate_workers(const haft_table *table, uint64_t *wor
     *workers = 0;
     for (haft_worker *worker = haft__worker_list_first(table); worker != NULL && status == HAFT_OK;
          worker = worker->next) {
-        status = haft__memory_populate((char *)worker, sizeof *worker);
+        status = haft__descriptors_bring_all(worker) ? haft__memory_populate((char *)worker, sizeof *worker)
+                                               : HAFT_NO_MEMORY;
         (*workers)++;
     }
     return status;
@@ -13675,6 +13824,7 @@ static haft_status haft__refill_slots(haft_worker *worker)
 
     refill.has_begun = false;
     refill.unpinned = 0;
+    haft__descriptors_keep_up(worker);
     haft__budget_draw(worker);
     while (status == HAFT_OK && haft__filling_count(worker) == 0) {
         status = haft__refill_round(worker, &refill);
@@ -14147,6 +14297,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     opened->callback = haft__callback_number();
     opened->failures_before = haft__load_relaxed(HINT, &table->failures);
     opened->is_to_draw = true;
+    haft__descriptors_keep_up(opened);
     *worker = opened;
     return HAFT_OK;
 }
@@ -14232,7 +14383,7 @@ HAFT_INTERNAL void haft__worker_return(haft_worker *worker)
 static bool haft__is_worth_closing(const haft_worker *worker)
 {
     return haft__open_batch_count(worker) >= haft__WORTH_CLOSING &&
-           haft__ring_length(&worker->waiting) < haft__PARTIAL_BATCHES;
+           haft__ring_length(&worker->waiting) < haft__PARTIAL_BATCHES(haft__descriptors_waiting(worker));
 }
 
 /* Whether the worker has freed and given up nothing since it was asked before. */
@@ -14290,6 +14441,8 @@ static void haft__pass_quiescent_point(haft_worker *worker)
 {
     const haft_table *table = worker->table;
     haft_domain *domain = table->domain;
+
+    haft__descriptors_keep_up(worker);
     const bool is_short = haft__close_if_worth(worker, haft__was_idle(worker));
 
     haft__retire_hand_over(worker);
@@ -14312,6 +14465,7 @@ static void haft__pass_quiescent_point(haft_worker *worker)
 /* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
 static void haft__pass_in_inner_job(haft_worker *worker)
 {
+    haft__descriptors_keep_up(worker);
     haft__close_if_worth(worker, haft__was_idle(worker));
     haft__retire_hand_over(worker);
     haft__domain_hurry(worker->table->domain);
@@ -14469,15 +14623,16 @@ HAFT_INTERNAL haft_worker *haft__worker_list_add(haft_table *table, enum haft__w
     if (worker == NULL) {
         return NULL;
     }
-    memset(worker, 0, offsetof(struct haft_worker, segment.batches));
+    memset(worker, 0, sizeof *worker);
     worker->table = table;
-    if (haft__pool_add(&table->pool, &worker->segment) != HAFT_OK) {
+    worker->segment = haft__descriptors_bring(worker);
+    if (worker->segment == NULL) {
         haft__free_worker(table, worker);
         return NULL;
     }
     worker->batch_limit = 1;
-    haft__filling_set(worker, haft__pool_take(&table->pool, &worker->segment));
-    haft__open_batch_set(worker, haft__pool_take(&table->pool, &worker->segment));
+    haft__filling_set(worker, haft__pool_take(&table->pool, worker->segment));
+    haft__open_batch_set(worker, haft__pool_take(&table->pool, worker->segment));
     haft__set_front(worker);
     return haft__link_worker(table, worker, state) ? worker : NULL;
 }

@@ -63,16 +63,16 @@
  *     haft/view.h           706  resolving ids: what every table has in common
  *     haft/domain.h        1430  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1766  the handle table that all threads share, and its workers
- *     haft/counted.h       2258  the handle table for any thread: objects are held by counts
- *     haft/local.h         2604  the handle table of one thread: slots with holes, stable addresses
+ *     haft/counted.h       2259  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2605  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2944  visiting the live objects of a shared table
- *     haft/pin.h           3060  holding on to an object beyond a read section
- *     haft/share.h         3112  hand a local table over to all threads, and back
- *     haft/memory.h        3195  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2945  visiting the live objects of a shared table
+ *     haft/pin.h           3061  holding on to an object beyond a read section
+ *     haft/share.h         3113  hand a local table over to all threads, and back
+ *     haft/memory.h        3196  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1045  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4249  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4251  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          961  a grace period that the program brings: a foreign clock
  *
@@ -1780,7 +1780,8 @@ void haft_thread_online(haft_domain *domain);
  * read sections" means that it holds none.
  *
  * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the
- * line on stderr in its place; and system calls for memory (strict overcommit).
+ * line on stderr in its place; system calls for memory (strict overcommit); and, in a worker's
+ * first insertions and quiescent points, the allocator.
  *
  * The child of a fork has one thread, the one that forked, which needs no call for that.  With what
  * its parent had open it resolves, opens workers and goes on with its own, inserts, frees, pins,
@@ -3334,12 +3335,13 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * Arrays of more than 8 KiB are in pages of the system, which are reserved at once and used as they
  * are needed.  With haft_allocator_block() they lie in the block, cleared when they are opened:
  * nothing is mapped, trim releases nothing, and whatever id comes in, only the block is read and
- * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones,
- * and each worker brings those that it needs.  The report of leaks, the census of debug builds and
- * exports use malloc.
+ * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones;
+ * each worker brings a few, and more while the slots that it has freed wait.  The report of leaks,
+ * the census of debug builds and exports use malloc.
  *
- * Its functions run on each thread that opens or closes a worker or trims, so for a haft_table they
- * must take any threads at once.  They may not use the tables and domains that they serve.
+ * Its functions run on each thread that opens or closes a worker, inserts, announces a quiescent
+ * point or trims, so for a haft_table they must take any threads at once.  They may not use the
+ * tables and domains that they serve.
  */
 
 /*
@@ -3347,7 +3349,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * Where address space counts, keep the capacity near what is needed:
  *
  *   ulimit -v, 32 bits        all of a reservation counts.  A shared table of 100 small objects
- *                             takes less than 64 KiB, and each worker 164 KiB more
+ *                             takes less than 64 KiB, and each worker 16 KiB more, at first
  *   strict overcommit,        pages are made writable as they are used, 2 MiB at a time: only these
  *   ulimit -d                 count
  *   core dumps                have what has been used, and up to 2 MiB more of each array, on Linux
