@@ -59,6 +59,47 @@ Test(cpp_counted, holder_moves_and_may_end_on_another_thread)
     cr_expect_eq(counted::destroyed, 1);
 }
 
+Test(cpp_counted, holder_moved_to_itself_or_swapped_holds_on)
+{
+    const table_type numbers = opened();
+    auto seven = numbers.acquire(*numbers.emplace(7));
+    auto eight = numbers.acquire(*numbers.emplace(8));
+    auto &same = seven;
+
+    seven = std::move(same);
+    std::swap(seven, eight);
+    cr_assert(seven && eight);
+    cr_expect_eq(seven->number, 8);
+    cr_expect_eq(eight->number, 7);
+    expect_status(numbers.free(eight.id()), HAFT_OK);
+    seven = std::move(eight); /* 8 is let go, and lives */
+    cr_expect_eq(seven->number, 7);
+    cr_expect_eq(counted::destroyed, 0);
+    cr_expect_eq(numbers.stats().held, 0);
+    seven.reset();
+    cr_expect_eq(counted::destroyed, 1);
+}
+
+/* Not trivially copyable: it is made in its slot. */
+struct alignas(256) aligned_text {
+    explicit aligned_text(const char *from) : text(from) {}
+    std::string text;
+};
+
+Test(cpp_counted, over_aligned_object_is_made_where_it_is_held)
+{
+    const auto texts = haft::counted<aligned_text>::open(3);
+
+    for (const char *text : {"one", "two", "three"}) {
+        const auto held = texts->acquire(*texts->emplace(text));
+
+        cr_assert(held);
+        cr_expect_eq(reinterpret_cast<uintptr_t>(held.get()) % alignof(aligned_text), 0);
+        cr_expect(held->text == text);
+    }
+    expect_status(texts->emplace("four").status(), HAFT_FULL);
+}
+
 Test(cpp_counted, a_table_of_which_an_object_is_held_stays_open)
 {
     table_type numbers = opened();
@@ -146,4 +187,23 @@ Test(cpp_counted, a_scan_holds_the_object_that_it_is_at)
     }
     cr_expect_eq(sum, 55);
     cr_expect_eq(counted::destroyed, 10);
+}
+
+Test(cpp_counted, a_scan_that_is_left_holds_nothing)
+{
+    const table_type numbers = opened();
+
+    for (int i = 1; i <= 3; i++) {
+        cr_assert(numbers.emplace(i));
+    }
+    for (auto [id, object] : numbers.scan()) {
+        if (object.number == 2) {
+            break;
+        }
+    }
+    cr_expect_throw(
+        for (auto [id, object]
+             : numbers.scan()) { throw object.number; },
+        int);
+    cr_expect_eq(numbers.stats().held, 0);
 }

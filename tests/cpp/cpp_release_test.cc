@@ -51,6 +51,21 @@ Test(cpp_release, a_table_that_ends_before_its_worker_stays_open_and_says_so)
     expect_status(haft_table_close(left), HAFT_OK);
 }
 
+Test(cpp_release, a_counted_table_that_ends_before_its_holder_stays_open_and_says_so)
+{
+    cr_redirect_stderr();
+    auto numbers = haft::counted<counted>::open(10);
+    auto held = numbers->acquire(*numbers->emplace(7));
+    haft_counted *left = numbers->untyped();
+
+    *numbers = haft::counted<counted>();
+    expect_said(CANNOT_BE_CLOSED("a haft::counted", HAFT_IN_USE));
+    cr_expect_eq(held->number, 7);
+    held.reset();
+    cr_expect_eq(counted::live(), 0);
+    expect_status(haft_counted_close(left), HAFT_OK);
+}
+
 /* Its destructor ends a worker, which a callback may not. */
 struct closing {
     ~closing() { haft::worker<closing> ends = std::move(*worker); }
