@@ -5,7 +5,7 @@
 #include "stress/explorer/watch.h"
 #include <stdlib.h>
 
-#define MOST_IDS 256 /* ids are below: 3 bits of index, 5 of generation */
+#define MOST_IDS 256 /* ids are below: 8 bits of index and generation */
 
 haft_counted *counted;
 
@@ -106,7 +106,7 @@ static void open_with(haft_counted_options options)
     forget_all();
     forget_times();
     choose_shard(0);
-    options.layout.index_bits = 3;
+    options.layout.index_bits = options.layout.index_bits != 0 ? options.layout.index_bits : 3;
     options.layout.generation_bits =
         options.layout.generation_bits != 0 ? options.layout.generation_bits : 5;
     options.object_size = options.object_size != 0 ? options.object_size : sizeof(struct numbered);

@@ -219,6 +219,69 @@ const struct explored_case counted_signal_case = {
     .tear_down = close_counted,
 };
 
+/* --- counted_signal_plain: the same without on_destroy, where nothing is deferred --- */
+
+static void open_plain_and_hold(haft_counted_options options)
+{
+    open_plain(options);
+    for (uint32_t i = 0; i < 4; i++) {
+        ids[i] = insert_surely();
+    }
+    require(hold(ids[3]), "no hold");
+    free_counted(ids[3]);
+}
+
+static void set_up_signal_plain(void)
+{
+    open_plain_and_hold((haft_counted_options){.capacity = 4});
+}
+
+static void set_up_signal_queue(void)
+{
+    open_plain_and_hold(
+        (haft_counted_options){.capacity = 4, .min_free = 1, .layout = {4, 4, 0, 0}});
+}
+
+/* Thread 1 is the signal; 1 stays live. */
+static void signal_plain_body(uint32_t thread)
+{
+    if (thread == 1) {
+        signal_raise();
+        return;
+    }
+    signal_handle(handle_signal);
+    free_counted(ids[0]);
+    const haft_id id = insert_surely();
+
+    require(hold(id), "no hold");
+    let_go(id);
+    require(take_counted(id), "an object without holders is not taken");
+    if (signal_handle(NULL)) {
+        end_others();
+    }
+    for (int i = 0; i < 3; i++) {
+        insert_surely();
+    }
+}
+
+const struct explored_case counted_signal_plain_case = {
+    .name = "counted_signal_plain",
+    .invariant = "no slot is lost to a signal handler or to the call that it interrupts",
+    .threads = 2,
+    .set_up = set_up_signal_plain,
+    .body = signal_plain_body,
+    .tear_down = close_counted,
+};
+
+const struct explored_case counted_signal_queue_case = {
+    .name = "counted_signal_queue",
+    .invariant = "the same with min_free: a handler waits for no step of the call",
+    .threads = 2,
+    .set_up = set_up_signal_queue,
+    .body = signal_plain_body,
+    .tear_down = close_counted,
+};
+
 /* --- counted_fork: the child goes on with what calls that are cut off leave --- */
 
 #define FORKER 2

@@ -352,6 +352,15 @@ const struct explored_case counted_full_one_case = {
     .tear_down = tear_down_stays,
 };
 
+const struct explored_case counted_full_three_case = {
+    .name = "counted_full_three",
+    .invariant = "a table of one object that three threads use is full while one has the slot",
+    .threads = 3,
+    .set_up = set_up_one,
+    .body = stay_body,
+    .tear_down = tear_down_stays,
+};
+
 static void set_up_two(void)
 {
     set_up_stays((haft_counted_options){.capacity = 2});
@@ -365,6 +374,39 @@ const struct explored_case counted_full_two_case = {
     .set_up = set_up_two,
     .body = stay_body,
     .tear_down = tear_down_stays,
+};
+
+/* --- counted_full_never: a slot for each thread, and they change shards at each free --- */
+
+static void set_up_never(void)
+{
+    fill((haft_counted_options){.capacity = 2}, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        choose_shard(i);
+        require(free_counted(ids[i]), "no free");
+    }
+}
+
+static void never_body(uint32_t thread)
+{
+    race_begin();
+    for (int i = 0; i < 2; i++) {
+        choose_shard(thread);
+        const haft_id id = insert_alone();
+
+        choose_shard(!thread);
+        free_alone(id);
+    }
+    race_end();
+}
+
+const struct explored_case counted_full_never_case = {
+    .name = "counted_full_never",
+    .invariant = "a table with a slot for each of two threads is never full",
+    .threads = 2,
+    .set_up = set_up_never,
+    .body = never_body,
+    .tear_down = close_counted,
 };
 
 /* --- counted_queue: the same with min_free --- */
