@@ -5,6 +5,7 @@ import os
 import statistics
 import subprocess
 
+import derived
 import quick
 from measured import ROOT, circumstances
 
@@ -438,5 +439,7 @@ def write(results):
             lines += [f"## {section.title}", "", section.text, "", *cells, ""]
         if section.workloads == ["iterate"]:
             lines += boxes(results)
+    if "lines" in results.context:
+        lines += derived.write(results, results.context["lines"])
     lines += memory(results) + losses(results)
     return "\n".join(lines).rstrip() + "\n"

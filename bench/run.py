@@ -10,6 +10,7 @@ import os
 import sys
 import time
 
+import derived
 import quick
 import report
 from measured import (PEERS, ROOT, Blocked, Pauses, Program, Results, Series, least_core, measure,
@@ -147,6 +148,8 @@ def session(options):
     mode = mode_of(options)
     programs, repetitions, seconds = MODES.get(mode, (ALL, 5, 0.1))
     results = measure(programs, options.repetitions or repetitions, options.seconds or seconds)
+    if mode is None:
+        results.context["lines"] = derived.count_lines()
     if mode not in DRAWN:
         results.context["sessions"] = [quick.medians(results)]
     return results
