@@ -3349,7 +3349,7 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  * Where address space counts, keep the capacity near what is needed:
  *
  *   ulimit -v, 32 bits        all of a reservation counts.  A shared table of 100 small objects
- *                             takes less than 64 KiB, and each worker 16 KiB more, at first
+ *                             takes less than 64 KiB, and each worker 14 KiB more, at first
  *   strict overcommit,        pages are made writable as they are used, 2 MiB at a time: only these
  *   ulimit -d                 count
  *   core dumps                have what has been used, and up to 2 MiB more of each array, on Linux
