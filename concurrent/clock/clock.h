@@ -10,7 +10,7 @@
 #include <haft/table.h>
 
 struct member;
-struct standing;
+struct nesting;
 struct text;
 
 /* A member that a clock has no use for is NULL; the functions of domain.h and jobs.h check that. */
@@ -59,13 +59,13 @@ struct clock {
     void (*online)(haft_domain *domain);
 
     /*
-     * Jobs (jobs.h).  The calling thread's standing, brought up to date; with `wanted`, a new one
-     * if it has none.  NULL: it has none, or there is no memory for one.
+     * Jobs (jobs.h).  The calling thread's nesting state, brought up to date; with `wanted`, a new
+     * one if it has none.  NULL: it has none, or there is no memory for one.
      */
-    struct standing *(*standing)(haft_domain *domain, bool wanted);
+    struct nesting *(*nesting)(haft_domain *domain, bool wanted);
 
-    /* The calling thread's standing has changed; its level was `before`. */
-    void (*settle)(haft_domain *domain, struct standing *standing, int32_t before);
+    /* The calling thread's nesting state has changed; its level was `before`. */
+    void (*settle)(haft_domain *domain, struct nesting *nesting, int32_t before);
 
     /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);

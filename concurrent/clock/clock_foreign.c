@@ -20,40 +20,41 @@
 #define MOST_CLOCKS 8 /* in which a thread may have jobs at once */
 
 /*
- * The standings of the calling thread.  They belong to foreign clocks, which ctx tells apart, not
- * to domains.  One without open jobs may serve another clock next, since inside() knows the rest.
+ * The nesting states of the calling thread.  They belong to foreign clocks, which ctx tells apart,
+ * not to domains.  One without open jobs may serve another clock next, since inside() knows the
+ * rest.
  */
 static THREAD_LOCAL struct {
     const void *ctx;
-    struct standing standing;
-} standings[MOST_CLOCKS];
+    struct nesting nesting;
+} nestings[MOST_CLOCKS];
 
-static bool is_in_use(const struct standing *standing)
+static bool is_in_use(const struct nesting *nesting)
 {
-    return standing->open != 0 || standing->is_lifted;
+    return nesting->open != 0 || nesting->is_lifted;
 }
 
 /* The calling thread's; NULL if it has jobs in MOST_CLOCKS others. */
-static struct standing *find_standing(const void *ctx)
+static struct nesting *find_nesting(const void *ctx)
 {
     int unused = MOST_CLOCKS;
 
     for (int i = 0; i < MOST_CLOCKS; i++) {
-        if (standings[i].ctx == ctx) {
-            return &standings[i].standing;
+        if (nestings[i].ctx == ctx) {
+            return &nestings[i].nesting;
         }
-        unused = is_in_use(&standings[i].standing) ? unused : i;
+        unused = is_in_use(&nestings[i].nesting) ? unused : i;
     }
     if (unused == MOST_CLOCKS) {
         return NULL;
     }
-    standings[unused].ctx = ctx;
-    standings[unused].standing = (struct standing){.level = 0};
-    return &standings[unused].standing;
+    nestings[unused].ctx = ctx;
+    nestings[unused].nesting = (struct nesting){.level = 0};
+    return &nestings[unused].nesting;
 }
 
 /*
- * A job without a standing would pass for an outermost one, and a parked thread could not come
+ * A job without a nesting state would pass for an outermost one, and a parked thread could not come
  * online again: the program cannot go on.
  */
 static _Noreturn void too_many_clocks(void)
@@ -120,20 +121,20 @@ static void drive_or_await(haft_domain *domain)
 }
 
 /* Brought up to date: a thread may have come online or gone offline without haft. */
-struct standing *foreign_clock_standing(haft_domain *domain, bool wanted)
+struct nesting *foreign_clock_nesting(haft_domain *domain, bool wanted)
 {
-    struct standing *standing = find_standing(domain->foreign.ctx);
+    struct nesting *nesting = find_nesting(domain->foreign.ctx);
 
-    if (standing == NULL && wanted) {
+    if (nesting == NULL && wanted) {
         too_many_clocks();
     }
-    if (standing != NULL && foreign_has_online(&domain->foreign)) {
-        const int32_t least = standing->level > 1 ? standing->level : 1;
-        const int32_t most = standing->level < 0 ? standing->level : 0;
+    if (nesting != NULL && foreign_has_online(&domain->foreign)) {
+        const int32_t least = nesting->level > 1 ? nesting->level : 1;
+        const int32_t most = nesting->level < 0 ? nesting->level : 0;
 
-        standing->level = foreign_is_inside(&domain->foreign) ? least : most;
+        nesting->level = foreign_is_inside(&domain->foreign) ? least : most;
     }
-    return standing;
+    return nesting;
 }
 
 /* The calling thread leaves its outermost job, or comes back into it. */
@@ -155,22 +156,22 @@ static void reader_enters(haft_domain *domain)
     }
 }
 
-void foreign_clock_settle(haft_domain *domain, struct standing *standing, int32_t before)
+void foreign_clock_settle(haft_domain *domain, struct nesting *nesting, int32_t before)
 {
-    if (before <= 0 && standing->level > 0) {
+    if (before <= 0 && nesting->level > 0) {
         assert(foreign_thread_is_registered(&domain->foreign) &&
                "haft_thread_register comes first");
         reader_enters(domain);
-    } else if (before > 0 && standing->level <= 0) {
+    } else if (before > 0 && nesting->level <= 0) {
         reader_leaves(domain);
     }
 }
 
 static int32_t level_in(const haft_domain *domain)
 {
-    const struct standing *standing = find_standing(domain->foreign.ctx);
+    const struct nesting *nesting = find_nesting(domain->foreign.ctx);
 
-    return standing != NULL ? standing->level : 0;
+    return nesting != NULL ? nesting->level : 0;
 }
 
 bool foreign_clock_in_section(const haft_domain *domain)
@@ -238,16 +239,16 @@ haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker, struct 
                                uint32_t *lift)
 {
     const bool comes_online = may_lift(&domain->foreign);
-    struct standing *standing =
-        foreign_has_online(&domain->foreign) ? foreign_clock_standing(domain, comes_online) : NULL;
+    struct nesting *nesting =
+        foreign_has_online(&domain->foreign) ? foreign_clock_nesting(domain, comes_online) : NULL;
 
     (void)worker;
     (void)member;
-    if (comes_online || (standing != NULL && standing->is_lifted)) {
-        const int32_t before = standing->level;
+    if (comes_online || (nesting != NULL && nesting->is_lifted)) {
+        const int32_t before = nesting->level;
 
-        *lift = lift_join(standing);
-        foreign_clock_settle(domain, standing, before);
+        *lift = lift_join(nesting);
+        foreign_clock_settle(domain, nesting, before);
     }
     return HAFT_OK;
 }
@@ -255,15 +256,15 @@ haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker, struct 
 void foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member,
                          uint32_t lift)
 {
-    struct standing *standing = lift != 0 ? foreign_clock_standing(domain, false) : NULL;
+    struct nesting *nesting = lift != 0 ? foreign_clock_nesting(domain, false) : NULL;
 
     (void)worker;
     (void)member;
-    if (standing != NULL) {
-        const int32_t before = standing->level;
+    if (nesting != NULL) {
+        const int32_t before = nesting->level;
 
-        lift_leave(standing, lift);
-        foreign_clock_settle(domain, standing, before);
+        lift_leave(nesting, lift);
+        foreign_clock_settle(domain, nesting, before);
     }
 }
 
@@ -285,10 +286,10 @@ void foreign_clock_offline(haft_domain *domain)
 /* A thread that is parked stays so. */
 void foreign_clock_online(haft_domain *domain)
 {
-    struct standing *standing = foreign_clock_standing(domain, false);
+    struct nesting *nesting = foreign_clock_nesting(domain, false);
 
-    if (standing != NULL) {
-        lift_keep(standing);
+    if (nesting != NULL) {
+        lift_keep(nesting);
     }
     if (level_in(domain) != PARKED) {
         foreign_go_online(&domain->foreign);

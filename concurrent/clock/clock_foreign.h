@@ -19,8 +19,8 @@ void foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct member
 void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
 void foreign_clock_offline(haft_domain *domain);
 void foreign_clock_online(haft_domain *domain);
-struct standing *foreign_clock_standing(haft_domain *domain, bool wanted);
-void foreign_clock_settle(haft_domain *domain, struct standing *standing, int32_t before);
+struct nesting *foreign_clock_nesting(haft_domain *domain, bool wanted);
+void foreign_clock_settle(haft_domain *domain, struct nesting *nesting, int32_t before);
 bool foreign_clock_in_section(const haft_domain *domain);
 void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text);
 

@@ -16,8 +16,8 @@
  * ended its jobs, a member may be another thread's.
  *
  * A quiescent point counts for the whole thread, so an inner job must not announce one: the
- * pointers that the outer job has resolved would be void.  The level in a member's standing tells
- * the two apart (jobs.h).
+ * pointers that the outer job has resolved would be void.  The level in a member's nesting state
+ * tells the two apart (jobs.h).
  *
  * Edges in this file.
  *   QUIET   announce, go_away (release) -> reach (acquire)
@@ -59,7 +59,7 @@ struct member {
     atomic_u64 worker;    /* address of one of its workers; 0: not known */
     atomic_u64 number;    /* the system's for the thread */
     struct member *next;  /* constant */
-    struct standing standing;
+    struct nesting nesting;
     uint32_t workers; /* open, of its thread */
 };
 
@@ -122,7 +122,7 @@ static bool is_away(const struct member *member)
 
 static void come_back(haft_domain *domain, struct member *member)
 {
-    assert(member->standing.level > 0 && "offline or parked, a thread stays away");
+    assert(member->nesting.level > 0 && "offline or parked, a thread stays away");
     store_relaxed(OWN, &member->announced, ANNOUNCED_NOTHING);
     /* Weakened, a later ticket could be covered by a thread that saw the member away. */
     const uint64_t requested = fetch_add_acq_rel(ARRIVE, &domain->requested, 0);
@@ -199,7 +199,7 @@ static haft_status workers_wait_for(haft_domain *domain, uint64_t ticket)
     struct member *own = own_member(domain);
     const bool was_online = own != NULL && !is_away(own);
 
-    assert(own == NULL || own->standing.level <= 1); /* else an outer job's pointers are void */
+    assert(own == NULL || own->nesting.level <= 1); /* else an outer job's pointers are void */
     if (was_online) {
         go_away(own);
     }
@@ -270,9 +270,9 @@ static struct member *need_member(haft_domain *domain)
 /* Release a member whose thread has neither workers nor jobs to the next thread. */
 static void release_if_unused(struct member *member)
 {
-    if (member->workers == 0 && member->standing.open == 0) {
-        member->standing.level = 0;
-        member->standing.is_lifted = false;
+    if (member->workers == 0 && member->nesting.open == 0) {
+        member->nesting.level = 0;
+        member->nesting.is_lifted = false;
         go_away(member);
         /* Weakened, the next thread could find the member in the state before. */
         store_release(ADOPT, &member->thread, 0);
@@ -292,15 +292,15 @@ static haft_status join(haft_domain *domain, haft_worker *worker, struct member 
         release_if_unused(own);
         return HAFT_NO_MEMORY;
     }
-    const bool is_idle = own->workers == 0 && own->standing.open == 0;
+    const bool is_idle = own->workers == 0 && own->nesting.open == 0;
 
     if (own->workers++ == 0) {
         store_relaxed(HINT, &own->number, thread_system_number());
     }
     if (is_idle) {
-        own->standing.level = 1; /* until its last worker is closed */
+        own->nesting.level = 1; /* until its last worker is closed */
     } else {
-        *lift = lift_join(&own->standing);
+        *lift = lift_join(&own->nesting);
     }
     if (is_away(own)) {
         come_back(domain, own);
@@ -318,13 +318,13 @@ static void leave(haft_domain *domain, haft_worker *worker, struct member *membe
         store_relaxed(HINT, &member->worker, 0);
     }
     if (load_relaxed(OWN, &member->thread) == thread_number()) {
-        lift_leave(&member->standing, lift);
+        lift_leave(&member->nesting, lift);
     } else {
-        member->standing.open = 0; /* its thread has ended, and its jobs with it */
+        member->nesting.open = 0; /* its thread has ended, and its jobs with it */
     }
     assert(member->workers != 0 && "a worker leaves the member that it joined");
     member->workers--;
-    if (member->standing.level <= 0 && !is_away(member)) {
+    if (member->nesting.level <= 0 && !is_away(member)) {
         go_away(member);
     }
     release_if_unused(member);
@@ -346,10 +346,10 @@ static void offline(haft_domain *domain)
 {
     struct member *own = own_member(domain);
 
-    if (own != NULL && own->workers != 0 && own->standing.level > 0) {
-        assert(own->standing.level == 1 &&
+    if (own != NULL && own->workers != 0 && own->nesting.level > 0) {
+        assert(own->nesting.level == 1 &&
                "an inner job parks: offline voids the outer job's pointers");
-        own->standing.level = 0;
+        own->nesting.level = 0;
         go_away(own);
     }
 }
@@ -362,26 +362,26 @@ static void online(haft_domain *domain)
     if (own == NULL) {
         return;
     }
-    lift_keep(&own->standing);
-    if (own->standing.level == 0) {
-        own->standing.level = 1;
+    lift_keep(&own->nesting);
+    if (own->nesting.level == 0) {
+        own->nesting.level = 1;
         if (own->workers != 0) {
             come_back(domain, own);
         }
     }
 }
 
-static struct standing *standing(haft_domain *domain, bool wanted)
+static struct nesting *nesting(haft_domain *domain, bool wanted)
 {
     struct member *own = wanted ? need_member(domain) : own_member(domain);
 
-    return own != NULL ? &own->standing : NULL;
+    return own != NULL ? &own->nesting : NULL;
 }
 
 /* A thread without workers may not resolve, so it stays away. */
-static void settle_member(haft_domain *domain, struct standing *of, int32_t before)
+static void settle_member(haft_domain *domain, struct nesting *of, int32_t before)
 {
-    struct member *own = (struct member *)((char *)of - offsetof(struct member, standing));
+    struct member *own = (struct member *)((char *)of - offsetof(struct member, nesting));
 
     if (before <= 0 && of->level > 0 && own->workers != 0) {
         come_back(domain, own);
@@ -395,7 +395,7 @@ static bool in_section(const haft_domain *domain)
 {
     const struct member *own = own_member(domain);
 
-    return own != NULL && own->standing.level > 1;
+    return own != NULL && own->nesting.level > 1;
 }
 
 static bool all_are_away(const haft_domain *domain)
@@ -465,7 +465,7 @@ const struct clock workers_clock = {
     .quiescent = quiescent,
     .offline = offline,
     .online = online,
-    .standing = standing,
+    .nesting = nesting,
     .settle = settle_member,
     .in_section = in_section,
     .may_read = may_read,

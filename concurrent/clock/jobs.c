@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 /* In place of a state's number of open jobs. */
-#define OPEN_UNKNOWN UINT32_MAX       /* the thread had no standing, and got none */
+#define OPEN_UNKNOWN UINT32_MAX       /* the thread had no nesting state, and got none */
 #define OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
 
 static THREAD_LOCAL uint32_t forgotten;
@@ -25,93 +25,92 @@ bool job_is_forgotten(void)
     return forgotten != 0;
 }
 
-/* The calling thread's present standing; NULL if it has none. */
-static struct standing *present(haft_domain *domain)
+/* The calling thread's present nesting state; NULL if it has none. */
+static struct nesting *present(haft_domain *domain)
 {
-    return domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+    return domain->clock->nesting != NULL ? domain->clock->nesting(domain, false) : NULL;
 }
 
 bool domain_has_open_jobs(haft_domain *domain)
 {
-    const struct standing *standing = present(domain);
+    const struct nesting *nesting = present(domain);
 
-    return standing != NULL && standing->open != 0;
+    return nesting != NULL && nesting->open != 0;
 }
 
 bool domain_in_inner_job(haft_domain *domain)
 {
-    const struct standing *standing = present(domain);
+    const struct nesting *nesting = present(domain);
 
-    return standing != NULL && standing->level > 1;
+    return nesting != NULL && nesting->level > 1;
 }
 
 /* --- lifts --- */
 
 /* In a job or park inside the lift: there is one lift at a time. */
-static bool is_inside_lift(const struct standing *standing)
+static bool is_inside_lift(const struct nesting *nesting)
 {
-    return standing->is_lifted && standing->open > standing->lift_open;
+    return nesting->is_lifted && nesting->open > nesting->lift_open;
 }
 
-uint32_t lift_join(struct standing *standing)
+uint32_t lift_join(struct nesting *nesting)
 {
-    if (standing->level <= 0 && !is_inside_lift(standing)) {
-        standing->was_parked = standing->level == PARKED;
-        standing->is_lifted = true;
-        standing->lift += standing->lift == UINT32_MAX ? 2 : 1; /* never 0 */
-        standing->lift_open = standing->open & LIFT_OPEN_MOST;
-        standing->lift_workers = 0;
+    if (nesting->level <= 0 && !is_inside_lift(nesting)) {
+        nesting->was_parked = nesting->level == PARKED;
+        nesting->is_lifted = true;
+        nesting->lift += nesting->lift == UINT32_MAX ? 2 : 1; /* never 0 */
+        nesting->lift_open = nesting->open & LIFT_OPEN_MOST;
+        nesting->lift_workers = 0;
     }
-    standing->level = standing->level <= 0 ? 1 : standing->level;
-    standing->lift_workers += standing->is_lifted;
-    return standing->is_lifted ? standing->lift : 0;
+    nesting->level = nesting->level <= 0 ? 1 : nesting->level;
+    nesting->lift_workers += nesting->is_lifted;
+    return nesting->is_lifted ? nesting->lift : 0;
 }
 
 /* Take it back, if its workers are closed; not in a job or a park that began since. */
-static void end_if_over(struct standing *standing)
+static void end_if_over(struct nesting *nesting)
 {
-    if (standing->is_lifted && standing->lift_workers == 0 &&
-        standing->open == standing->lift_open) {
-        assert(standing->level == 0 || standing->level == 1);
-        standing->is_lifted = false;
-        standing->level = standing->was_parked ? PARKED : 0;
+    if (nesting->is_lifted && nesting->lift_workers == 0 && nesting->open == nesting->lift_open) {
+        assert(nesting->level == 0 || nesting->level == 1);
+        nesting->is_lifted = false;
+        nesting->level = nesting->was_parked ? PARKED : 0;
     }
 }
 
-void lift_leave(struct standing *standing, uint32_t lift)
+void lift_leave(struct nesting *nesting, uint32_t lift)
 {
-    if (standing->is_lifted && standing->lift == lift) {
-        assert(standing->lift_workers != 0);
-        standing->lift_workers--;
-        end_if_over(standing);
+    if (nesting->is_lifted && nesting->lift == lift) {
+        assert(nesting->lift_workers != 0);
+        nesting->lift_workers--;
+        end_if_over(nesting);
     }
 }
 
 /* The level has changed otherwise: the lift may have ended. */
-static void lift_review(struct standing *standing)
+static void lift_review(struct nesting *nesting)
 {
-    if (standing->is_lifted && standing->open < standing->lift_open) {
-        standing->is_lifted = false;
+    if (nesting->is_lifted && nesting->open < nesting->lift_open) {
+        nesting->is_lifted = false;
     }
-    end_if_over(standing);
+    end_if_over(nesting);
 }
 
-void lift_keep(struct standing *standing)
+void lift_keep(struct nesting *nesting)
 {
-    if (standing->level == 1 && !standing->was_parked) {
-        standing->is_lifted = false;
+    if (nesting->level == 1 && !nesting->was_parked) {
+        nesting->is_lifted = false;
     }
 }
 
 /* --- jobs and parks --- */
 
-static void set_level(haft_domain *domain, struct standing *standing, int32_t level)
+static void set_level(haft_domain *domain, struct nesting *nesting, int32_t level)
 {
-    const int32_t before = standing->level;
+    const int32_t before = nesting->level;
 
-    standing->level = level;
-    lift_review(standing);
-    domain->clock->settle(domain, standing, before);
+    nesting->level = level;
+    lift_review(nesting);
+    domain->clock->settle(domain, nesting, before);
 }
 
 /* The level in a job that begins at `level`. */
@@ -120,9 +119,9 @@ static int32_t level_inside(int32_t level)
     return level > 0 ? level + 1 : 1;
 }
 
-static haft_job_state state_of(const struct standing *standing)
+static haft_job_state state_of(const struct nesting *nesting)
 {
-    return (haft_job_state){thread_number(), (uint32_t)standing->level, standing->open};
+    return (haft_job_state){thread_number(), (uint32_t)nesting->level, nesting->open};
 }
 
 static int32_t level_of(haft_job_state state)
@@ -135,46 +134,46 @@ static haft_job_state unkept(uint32_t open)
     return (haft_job_state){thread_number(), 0, open};
 }
 
-/* The standing that a state is of; NULL: none was kept. */
-static struct standing *kept(haft_domain *domain, haft_job_state state)
+/* The nesting state that a state is of; NULL: none was kept. */
+static struct nesting *kept(haft_domain *domain, haft_job_state state)
 {
     assert(state.thread == thread_number() && "a job or park ends on the thread where it began");
-    if (state.open >= OPEN_COUNTED || domain->clock->standing == NULL) {
+    if (state.open >= OPEN_COUNTED || domain->clock->nesting == NULL) {
         return NULL;
     }
-    struct standing *standing = present(domain);
+    struct nesting *nesting = present(domain);
 
-    assert(standing != NULL && standing->open == state.open + 1 && "the last one ends first");
-    return standing;
+    assert(nesting != NULL && nesting->open == state.open + 1 && "the last one ends first");
+    return nesting;
 }
 
 haft_job_state haft_job_begin(haft_domain *domain)
 {
-    if (domain->clock->standing == NULL) {
+    if (domain->clock->nesting == NULL) {
         section_count(domain, 1);
         return unkept(OPEN_COUNTED);
     }
-    struct standing *standing = domain->clock->standing(domain, true);
+    struct nesting *nesting = domain->clock->nesting(domain, true);
 
-    if (standing == NULL) {
+    if (nesting == NULL) {
         forgotten++;
         return unkept(OPEN_UNKNOWN);
     }
-    const haft_job_state state = state_of(standing);
+    const haft_job_state state = state_of(nesting);
 
-    standing->open++;
-    set_level(domain, standing, level_inside(level_of(state)));
+    nesting->open++;
+    set_level(domain, nesting, level_inside(level_of(state)));
     return state;
 }
 
 void haft_job_end(haft_domain *domain, haft_job_state state)
 {
-    struct standing *standing = kept(domain, state);
+    struct nesting *nesting = kept(domain, state);
 
-    if (standing != NULL) {
-        assert(standing->level == level_inside(level_of(state)) || standing->level == 0);
-        standing->open = state.open;
-        set_level(domain, standing, level_of(state));
+    if (nesting != NULL) {
+        assert(nesting->level == level_inside(level_of(state)) || nesting->level == 0);
+        nesting->open = state.open;
+        set_level(domain, nesting, level_of(state));
     } else if (state.open == OPEN_UNKNOWN) {
         forgotten--;
     } else if (state.open == OPEN_COUNTED) {
@@ -183,41 +182,41 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
 }
 
 /*
- * The calling thread's standing for a park: without jobs, too, it may be online.  NULL: it is
+ * The calling thread's nesting state for a park: without jobs, too, it may be online.  NULL: it is
  * offline, and has none; or nothing but a job can bring it online.
  */
-static struct standing *parked(haft_domain *domain)
+static struct nesting *parked(haft_domain *domain)
 {
     const haft_foreign_clock *foreign = &domain->foreign;
     const bool is_online = foreign_has_online(foreign) && foreign_is_inside(foreign);
-    struct standing *standing = is_online ? domain->clock->standing(domain, true) : present(domain);
+    struct nesting *nesting = is_online ? domain->clock->nesting(domain, true) : present(domain);
     const bool has_sections = domain->clock->is_foreign && !foreign_has_online(foreign);
 
-    return standing != NULL && standing->open == 0 && has_sections ? NULL : standing;
+    return nesting != NULL && nesting->open == 0 && has_sections ? NULL : nesting;
 }
 
 haft_job_state haft_thread_park(haft_domain *domain)
 {
-    struct standing *standing = parked(domain);
+    struct nesting *nesting = parked(domain);
 
     assert(!callback_is_running() && "no park in a callback: a job may hold pointers");
-    if (standing == NULL || callback_is_running()) {
+    if (nesting == NULL || callback_is_running()) {
         return unkept(OPEN_UNKNOWN);
     }
-    const haft_job_state state = state_of(standing);
+    const haft_job_state state = state_of(nesting);
 
-    standing->open++;
-    set_level(domain, standing, PARKED);
+    nesting->open++;
+    set_level(domain, nesting, PARKED);
     return state;
 }
 
 void haft_thread_unpark(haft_domain *domain, haft_job_state state)
 {
-    struct standing *standing = kept(domain, state);
+    struct nesting *nesting = kept(domain, state);
 
-    if (standing != NULL) {
-        assert(standing->level <= 1 && "jobs begun since the park end before unpark");
-        standing->open = state.open;
-        set_level(domain, standing, level_of(state));
+    if (nesting != NULL) {
+        assert(nesting->level <= 1 && "jobs begun since the park end before unpark");
+        nesting->open = state.open;
+        set_level(domain, nesting, level_of(state));
     }
 }

@@ -1,9 +1,10 @@
 /*
- * concurrent/clock/jobs.h - jobs that wait for jobs: the standings of threads with a clock.  See
- * haft/domain.h.
+ * concurrent/clock/jobs.h - jobs that wait for jobs: the nesting states of threads with a clock.
+ * See haft/domain.h.
  *
- * The workers clock keeps a standing in each member of a domain; foreign clocks have one for each
- * thread and ctx, since a thread is online, or in a section, for all domains with the same one.
+ * The workers clock keeps a nesting state in each member of a domain; foreign clocks have one for
+ * each thread and ctx, since a thread is online, or in a section, for all domains with the same
+ * one.
  */
 #ifndef HAFT_CONCURRENT_JOBS_H
 #define HAFT_CONCURRENT_JOBS_H
@@ -25,15 +26,15 @@ bool domain_in_inner_job(haft_domain *domain);
 bool job_is_forgotten(void);
 
 /*
- * The thread with that standing opens a worker: away, it comes online; inside a lift until the job
- * or park ends in which it was away.  Returns the number of the worker's lift; 0: none.
+ * The thread with that nesting state opens a worker: away, it comes online; inside a lift until the
+ * job or park ends in which it was away.  Returns the number of the worker's lift; 0: none.
  */
-uint32_t lift_join(struct standing *standing);
+uint32_t lift_join(struct nesting *nesting);
 
 /* It closes a worker of that lift; with the last one the level is again as before the lift. */
-void lift_leave(struct standing *standing, uint32_t lift);
+void lift_leave(struct nesting *nesting, uint32_t lift);
 
 /* haft_thread_online() on a thread that is online: it was offline before the lift, and stays. */
-void lift_keep(struct standing *standing);
+void lift_keep(struct nesting *nesting);
 
 #endif /* HAFT_CONCURRENT_JOBS_H */

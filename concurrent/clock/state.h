@@ -11,8 +11,8 @@
 #include "lib/base/os.h"
 #include <haft/domain.h>
 
-/* The standing of a thread with a clock: see jobs.h. */
-struct standing {
+/* The nesting state of a thread with a clock: see jobs.h. */
+struct nesting {
     int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
     uint32_t open; /* jobs begun and not ended, and parks not taken back */
 
