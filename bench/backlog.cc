@@ -9,9 +9,9 @@
  * oldest first, so that as many as there ever were stay in use.
  *
  *   backlog [milliseconds]     of each subject (1000); JSON on standard output, as all programs
- *                              here write it: `milliseconds`, `retired` (slots freed and not taken
- *                              back) and `waiting` (batches that wait for a grace period) are
- *                              series
+ *                              here write it: `milliseconds`, `retired` (slots freed and not
+ *                              reclaimed) and `waiting` (batches that wait for a grace period)
+ *                              are series
  */
 #include "bench/flavours.h"
 #include "bench/subjects.h"

@@ -171,7 +171,7 @@ def backlog(results, folder, name):
     for axes, (subject, series) in zip(panels[:, 0], found):
         draw_backlog(axes, series, subject)
     panels[-1, 0].set_xlabel("milliseconds; grey: a reader stays in its section")
-    figure.supylabel("slots: line, freed and not taken back; filled, wait for a grace period",
+    figure.supylabel("slots: line, freed and not reclaimed; filled, wait for a grace period",
                      fontsize=9)
     save(figure, folder, name)
 

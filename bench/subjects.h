@@ -172,7 +172,7 @@ template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTa
 
     uint64_t high_water() const { return haft_table_stats_get(table).high_water; }
 
-    /* Slots that were freed and not taken back yet; batches of them whose grace period has not
+    /* Slots that were freed and not reclaimed yet; batches of them whose grace period has not
      * passed. */
     uint64_t retired() const { return haft_table_stats_get(table).retired; }
     uint64_t waiting() const { return haft_domain_stats_get(domain).backlog; }

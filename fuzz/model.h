@@ -22,7 +22,7 @@ enum slot_state {
     TAKEN,   /* reserved */
     LIVE,    /* an object */
     ENDING,  /* its destructor runs */
-    RETIRED, /* shared: freed or given up, not known to be taken back */
+    RETIRED, /* shared: freed or given up, not known to be reclaimed */
     WORN     /* exhausted */
 };
 
@@ -90,7 +90,7 @@ void model_issue(struct model *model, haft_id id);
 uint64_t model_next(const struct model *model, uint64_t generation);
 uint64_t model_last(const struct model *model, uint64_t generation);
 
-/* The slot whose object `id` names, or named until it was freed; NULL if it has been taken back. */
+/* The slot whose object `id` names, or named until it was freed; NULL if it has been reclaimed. */
 struct slot *model_pinnable(struct model *model, haft_id id);
 
 /* --- states --- */

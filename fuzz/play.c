@@ -215,7 +215,7 @@ static bool may_be_given_back(const struct play *play, const struct slot *slot)
 }
 
 /*
- * Not promised: whether a last life has been taken back already; and, once ids repeat, whether a
+ * Not promised: whether a last life has been reclaimed already; and, once ids repeat, whether a
  * slot that was given back counts as used.
  */
 void play_must_diagnose(struct play *play, haft_id id, haft_status said, const char *call)

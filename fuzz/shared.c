@@ -10,7 +10,7 @@
 
 #define OPTIONAL 176 /* operation codes from here on: see take_option() */
 
-/* The last moment whose frees may have been taken back by now. */
+/* The last moment whose frees may have been reclaimed by now. */
 uint64_t shared_horizon(const struct play *play)
 {
     const bool has_workers = play->workers[0] != NULL || play->workers[1] != NULL;

@@ -4,7 +4,7 @@
  */
 #include "fuzz/play.h"
 
-/* Slots from `from` on that have lived all their lives, taken back or not. */
+/* Slots from `from` on that have lived all their lives, reclaimed or not. */
 uint64_t shared_worn(const struct model *model, uint64_t from)
 {
     const bool is_any = model->counts[RETIRED] != 0 || model->counts[WORN] != 0;

@@ -4,7 +4,7 @@
  * Invariant  on_reclaim runs once for each freed object, on the object as it was; what it frees
  *            and inserts on its worker is like any other object.
  * Pressure   objects own chains of others: reclaiming one frees the next, batches of one slot
- *            close in the middle of being taken back; now and then the callback also inserts and
+ *            close in the middle of being reclaimed; now and then the callback also inserts and
  *            frees another object.  Few slots, so that batches come from other workers.
  * Usage      reclaim [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */

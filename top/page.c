@@ -7,7 +7,7 @@ enum { LONGEST_NAME = 24 };
 const char page_legend[] =
     "  live        objects published and not freed; fill: of the capacity\n"
     "  created/s, freed/s   since the look before\n"
-    "  slots used  ever; waiting: freed, and not taken back yet\n"
+    "  slots used  ever; waiting: freed, and not reclaimed yet\n"
     "  refused     frees of ids that were not live\n"
     "  workers     open ones\n"
     "  periods     grace periods that have passed; longest: of these\n"

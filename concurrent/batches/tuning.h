@@ -40,7 +40,7 @@
 #define WORTH_CLOSING 32
 
 /* Partial batches that may wait, of the most that a ring may have: while this many do, only full
- * ones are handed on. */
+ * ones are retired. */
 #define PARTIAL_BATCHES(most) ((most) / 2)
 
 /* Retired slots that may wait, at most, before a quiescent point waits for them.  A grace period of
@@ -60,14 +60,14 @@
 /* Tickets for which the thread clock wakes: what one worker lets wait. */
 #define TICKETS_PER_WAKE (BACKLOG_SLOTS / BATCH_SLOTS)
 
-/* Due slots taken back at one quiescent point, and up to a batch more: a bound on its pause. */
+/* Elapsed slots reclaimed at one quiescent point, and up to a batch more: a bound on its pause. */
 #define RECLAIMED_SLOTS (4 * BATCH_SLOTS)
 
 /* Ready batches that a worker keeps, as it keeps an extent: the depot has the others, where each
- * search looks before it draws fresh slots. */
+ * refill looks before it draws fresh slots. */
 #define READY_BATCHES (EXTENT_SLOTS / BATCH_SLOTS)
 
-/* Batches of unpinned slots taken back at once. */
+/* Batches of unpinned slots reclaimed at once. */
 #define UNPINNED_MOST 512
 
 /* Tickets remembered with the slots that they stand for: more of them wait within one job only. */

@@ -183,7 +183,7 @@ static void check_free(struct census *census, uint64_t index, uint64_t word, enu
     }
     if (is_retired && slots->has_pins &&
         load_relaxed(OWN, slots_pins(slots, slots_word(slots, index))) > PIN_ELAPSED) {
-        census->retired++; /* its last unpin will take it back */
+        census->retired++; /* its last unpin will reclaim it */
         return;
     }
     object(census, "slot %" PRIu64 " is lost (word %#" PRIx64 ")", index, word);

@@ -2,11 +2,11 @@
  * Pins: a counter behind each object.
  *
  * After its grace period a retired slot gets no further pins: its id matches no more, and every
- * section that had resolved it has ended.  The thread that takes the slot back sets PIN_ELAPSED in
+ * section that had resolved it has ended.  The thread that reclaims the slot sets PIN_ELAPSED in
  * the counter; if it had pins, the thread that gives the last one back puts the slot into the
- * table's list of unpinned ones, from which it is taken back.  The flag decides, not the word: both
+ * table's list of unpinned ones, from which it is reclaimed.  The flag decides, not the word: both
  * threads would read "retired" there.  No callback runs in an unpin, so a chain of objects of which
- * each holds a pin on the next is taken back one by one.
+ * each holds a pin on the next is reclaimed one by one.
  *
  * Edges in this file.
  *   PIN      haft_unpin (release) -> is_pinned, haft_unpin (acquire): the use of the object before

@@ -5,7 +5,7 @@
  * they were until workers take them: in a list of free slots through their words (lists.c), and in
  * a list of fresh runs (released.c).
  *
- * The heir, a worker that no thread has opened, has the local table's past in its statistics.
+ * The first worker, one that no thread has opened, has the local table's past in its statistics.
  *
  * Edges in this file.
  *   OWN     one thread has both tables
@@ -64,7 +64,7 @@ static uint64_t shared_limit(const haft_local *local)
     return limit > local->slots.limit ? limit : local->slots.limit;
 }
 
-/* The heir: a closed worker that counts all that the local table has done. */
+/* The first worker, closed, that counts all that the local table has done. */
 static haft_status add_first_worker(haft_table *table, const haft_local *local)
 {
     haft_worker *first = worker_list_add(table, WORKER_CLOSED);
@@ -80,7 +80,7 @@ static haft_status add_first_worker(haft_table *table, const haft_local *local)
     return HAFT_OK;
 }
 
-/* The local table's fresh runs, through the same links; the one in use is the heir's. */
+/* The local table's fresh runs, through the same links; the one in use is the first worker's. */
 static void take_runs(haft_table *table, const haft_local *local)
 {
     const uint64_t slots = local->fresh_slots - (local->fresh_end - local->fresh_at);
@@ -95,7 +95,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots.limit = shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    table->inherited.local = local; /* before table_start(), which chooses the suppliers by it */
+    table->inherited.local = local; /* before table_start(), which chooses the sources by it */
     haft_status status = runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? table_start(table, domain) : status;

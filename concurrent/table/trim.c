@@ -1,8 +1,8 @@
 /*
  * Memory released while other threads work.
  *
- * Free slots lie in batches, and those of one run of pages in many batches.  So the call takes back
- * due batches first, and then takes all ready batches, from every ring and from the
+ * Free slots lie in batches, and those of one run of pages in many batches.  So the call reclaims
+ * elapsed batches first, and then takes all ready batches, from every ring and from the
  * depot.  If all slots of a run are in hand then, it notes the run's floor and releases its pages.
  * The other slots go into new batches, in order of index.  Meanwhile no other thread finds the
  * slots in hand: it gets HAFT_BUSY.
@@ -30,7 +30,7 @@
 
 struct trim {
     haft_table *table;
-    haft_worker *worker;       /* takes slots back */
+    haft_worker *worker;       /* reclaims slots */
     struct reservation memory; /* of the bits */
     uint64_t *bits;            /* one for each slot: in hand */
     uint64_t end;              /* slots in hand lie below */
@@ -41,7 +41,7 @@ struct trim {
 /* --- one thread at a time --- */
 
 /*
- * Begin, with a worker for the time of the call, and take back due slots: HAFT_OK; HAFT_BUSY if
+ * Begin, with a worker for the time of the call, and reclaim elapsed slots: HAFT_OK; HAFT_BUSY if
  * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.
  */
 static haft_status trim_begin(haft_table *table, haft_worker **worker)

@@ -24,7 +24,7 @@
 
 #define ENDS(X)                                                                                    \
     X(aborted)                                                                                     \
-    X(reclaimed) /* freed or aborted, and taken back */                                            \
+    X(reclaimed) /* freed or aborted, and reclaimed */                                             \
     X(exhausted)
 
 /* Counters that are statistics as they are. */

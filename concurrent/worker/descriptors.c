@@ -74,11 +74,11 @@ static bool is_crowded(const struct ring *ring, uint64_t most)
 /* In the child of a fork the allocator may be locked for ever: it keeps what it has. */
 void descriptors_keep_up(haft_worker *worker)
 {
-    const bool is_short =
+    const bool has_failed =
         is_crowded(&worker->waiting, PARTIAL_BATCHES(descriptors_waiting(worker))) ||
         is_crowded(&worker->ready, descriptors_ready(worker));
 
-    if (is_short && load_relaxed(HINT, &worker->segments) < SEGMENTS_MOST &&
+    if (has_failed && load_relaxed(HINT, &worker->segments) < SEGMENTS_MOST &&
         domain_check_process(worker->table->domain) == HAFT_OK) {
         struct segment *segment = descriptors_bring(worker);
 

@@ -77,22 +77,23 @@ static struct batch *put_together(haft_worker *worker, const struct batch_queue 
 }
 
 /*
- * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
- * and the next one makes room in its place.  (If that one is due too, the two go together.)
+ * The oldest batch of a full ring has elapsed, and `batch` waits.  So the oldest goes to the ring's
+ * end, and the next one makes room in its place.  (If that one has elapsed too, the two go
+ * together.)
  */
 static struct batch *pass_over(haft_worker *worker, const struct batch_queue *queue,
-                               struct batch *due, struct batch *batch, uint64_t done)
+                               struct batch *elapsed, struct batch *batch, uint64_t done)
 {
     struct batch *next = ring_take(queue->ring, &worker->table->pool, UINT64_MAX);
 
     if (next == NULL) {
         /* others have emptied the ring meanwhile */
     } else if (load_relaxed(OWN, &next->ticket) <= done) {
-        due = put_together(worker, queue, due, next);
+        elapsed = put_together(worker, queue, elapsed, next);
     } else {
         batch = put_together(worker, queue, batch, next);
     }
-    const bool is_pushed = ring_push(queue->ring, due);
+    const bool is_pushed = ring_push(queue->ring, elapsed);
 
     (void)is_pushed;
     assert(is_pushed && "there is room: two were taken, and only the owner pushes");
@@ -117,9 +118,9 @@ static void put_in_queue(haft_worker *worker, const struct batch_queue *queue, s
         if (oldest == NULL) {
             continue; /* others have emptied the ring meanwhile */
         }
-        const bool is_due = load_relaxed(OWN, &oldest->ticket) <= done;
+        const bool has_elapsed = load_relaxed(OWN, &oldest->ticket) <= done;
 
-        batch = is_due && load_relaxed(OWN, &batch->ticket) > done
+        batch = has_elapsed && load_relaxed(OWN, &batch->ticket) > done
                     ? pass_over(worker, queue, oldest, batch, done)
                     : put_together(worker, queue, batch, oldest);
     }

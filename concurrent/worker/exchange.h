@@ -32,8 +32,8 @@ struct batch *exchange_take_ready(haft_worker *worker);
 struct batch *exchange_steal_ready(haft_worker *worker);
 
 /*
- * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
- * the depot's; or from the rings of others.  NULL: none.
+ * A batch that has elapsed, with a ticket up to `done`, which the domain has done: the worker's
+ * own, or the depot's; or from the rings of others.  NULL: none.
  */
 struct batch *exchange_take_elapsed(haft_worker *worker, uint64_t done);
 struct batch *exchange_steal_elapsed(haft_worker *worker, uint64_t done);

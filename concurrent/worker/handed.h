@@ -2,10 +2,12 @@
  * concurrent/worker/handed.h - slots handed over, and slots in transit.
  *
  * A worker that hands over raises one word of the table to its latest ticket.  While the word is
- * set, the quiescent points of all workers look at the clock and reclaim what is due (sweep.h).
+ * set, the quiescent points of all workers look at the clock and reclaim what has elapsed
+ * (sweep.h).
  *
  *   handing over   push the batches; raise the word, in a read-modify-write each time
- *   clearing       the word's ticket is done, and no ring and no depot has a batch that is due:
+ *   clearing       the word's ticket is done, and no ring and no depot has a batch that has
+ *   elapsed:
  *                  clear the word, and look once more.  A batch pushed before the word was raised
  *                  is found by then; one whose word is raised later sets it again
  *
@@ -24,7 +26,8 @@ void handed_raise(haft_table *table, uint64_t ticket);
 /* The highest ticket handed over; 0: all were reclaimed, or are in transit.  Any thread. */
 uint64_t handed_ticket(const haft_table *table);
 
-/* The word is 0 again; false: it was raised meanwhile.  Look for batches that are due once more. */
+/* The word is 0 again; false: it was raised meanwhile.  Look for batches that have elapsed once
+ * more. */
 bool handed_clear(haft_table *table, uint64_t ticket);
 
 /*

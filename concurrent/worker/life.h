@@ -70,7 +70,7 @@ static inline bool life_end(const struct slots *slots, haft_id id, uint64_t *nex
 }
 
 /*
- * The word of a slot that is taken back: free for the life that `word` has the generation of, or
+ * The word of a slot that is reclaimed: free for the life that `word` has the generation of, or
  * exhausted.
  */
 static inline uint64_t life_after(const struct slots *slots, uint64_t word)
@@ -92,7 +92,7 @@ static inline bool life_give_up(const struct slots *slots, haft_id id)
     assert(life_is_reserved(slots, id) && "an id is reserved, and given up once");
     slots_poison(slots, word);
     store_relaxed(OWN, word, next);
-    return word_index(format, next) != MARK_EXHAUSTED; /* else there is nothing to take back */
+    return word_index(format, next) != MARK_EXHAUSTED; /* else there is nothing to reclaim */
 }
 
 #endif /* HAFT_CONCURRENT_LIFE_H */

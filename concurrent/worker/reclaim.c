@@ -1,7 +1,7 @@
 /*
  * The way back: a slot between its grace period and its next life.
  *
- * A thread takes one batch back at a time: the source is detached, so no other call finds it, and
+ * A thread reclaims one batch at a time: the source is detached, so no other call finds it, and
  * the slots that survive go into another batch, the destination.  A callback may use any worker
  * meanwhile; it finds the slots of the destination, and never those of the source.
  *
@@ -19,13 +19,13 @@
 #include "lib/slots/object.h"
 #include <stddef.h>
 
-/* The batch that the calling thread takes back. */
+/* The batch that the calling thread reclaims. */
 static THREAD_LOCAL struct taking {
     const haft_table *table; /* NULL: nothing */
     struct batch *destination;
 } taking;
 
-/* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
+/* Whether pins keep the slot from being reclaimed: then the last unpin puts it into a list. */
 static bool is_pinned(const haft_table *table, atomic_u64 *at)
 {
     atomic_u64 *pins = slots_pins(&table->slots, at);

@@ -1,5 +1,5 @@
 /*
- * concurrent/worker/reclaim.h - taking slots back after their grace period.
+ * concurrent/worker/reclaim.h - reclaiming slots after their grace period.
  */
 #ifndef HAFT_CONCURRENT_RECLAIM_H
 #define HAFT_CONCURRENT_RECLAIM_H
@@ -7,10 +7,10 @@
 #include "concurrent/worker/state.h"
 
 /*
- * Take back the slots of a batch that is due; those that may be used again are ready for any
+ * Reclaim the slots of a batch that has elapsed; those that may be used again are ready for any
  * worker.  The worker's thread, outside callbacks; lock-free, except on_reclaim.
  *
- * A call that takes batches back takes those that are due when it begins: callbacks free others,
+ * A call that reclaims batches takes those that have elapsed when it begins: callbacks free others,
  * and no batch is given a ticket that is done, so the call returns.
  */
 void reclaim_batch(haft_worker *worker, struct batch *source);
@@ -22,7 +22,7 @@ void reclaim_batch(haft_worker *worker, struct batch *source);
 void reclaim_quietly(haft_worker *worker, struct batch *batch);
 
 /*
- * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
+ * Inside a callback: the batch that takes the slots reclaimed so far, if it has any and is of this
  * table; else NULL.
  */
 struct batch *reclaim_destination(const haft_table *table);

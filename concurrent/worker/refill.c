@@ -1,29 +1,29 @@
 /*
- * The suppliers of a table, in the order in which a search asks them for slots:
+ * The sources of a table, in the order in which a refill asks them for slots:
  *
- *   1. inside a callback: the slots that its thread has taken back so far
+ *   1. inside a callback: the slots that its thread has reclaimed so far
  *   2. the worker's own ready batches, then the depot's
- *   3. the worker's own batches that are due, then the depot's
+ *   3. the worker's own batches that have elapsed, then the depot's
  *   4. the lists: slots of haft_table_free(), and unpinned ones
  *   5. a former local table's free slots, then fresh ones
- *   6. the ready batches of other workers, then their due ones
+ *   6. the ready batches of other workers, then their elapsed ones
  *
  * A table has only those that its options call for: refill_choose_sources().  To add a source of
- * slots, write a supplier and put it into that list.
+ * slots, write a source and put it into that list.
  *
- * Inside a callback, tables with on_reclaim leave due batches alone.
+ * Inside a callback, tables with on_reclaim leave elapsed batches alone.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
- * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
+ * that other refills ask for, leave room.  A refill asks first, then it counts: of two at once,
  * the later one sees the earlier one's slots, or that it asks for them.  So no more slots are ever
  * used than the most that held objects at a time, and the bound.
  *
- * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
- * out, which ends the round: the search has the batch taken back, and begins anew.
+ * No callback runs within a round.  A source that finds a batch with callbacks to run detaches it,
+ * which ends the round: the refill reclaims the batch, and begins anew.
  *
  * Edges in this file.
- *   HINT     shortage: other workers hand on their slots sooner or later
- *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
+ *   HINT     allocation failure: other workers flush their slots sooner or later
+ *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the refill that
  *            drew them no longer asks for them
  */
 #include "concurrent/worker/refill.h"
@@ -48,18 +48,18 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* A search, and what its suppliers answer besides slots. */
+/* A refill, and what its sources answer besides slots. */
 struct refill {
-    struct batch *detached; /* taken out, to be taken back before the next round; NULL: none */
+    struct batch *detached; /* to be reclaimed before the next round; NULL: none */
     haft_status status;     /* why there are no fresh slots */
-    bool has_begun;         /* a supplier has asked for due batches */
-    unsigned unpinned;      /* batches of unpinned slots taken out */
-    uint64_t done;          /* then: the highest ticket done when a supplier first asked */
+    bool has_begun;         /* a source has asked for elapsed batches */
+    unsigned unpinned;      /* batches of unpinned slots detached */
+    uint64_t done;          /* then: the highest ticket done when a source first asked */
 };
 
 /* --- batches that are ready --- */
 
-/* Hand on the slots of the filling batch beyond the batch limit. */
+/* Flush the slots of the filling batch beyond the batch limit. */
 static void flush_rest(haft_worker *worker)
 {
     if (filling_count(worker) > worker->batch_limit) {
@@ -89,7 +89,7 @@ static bool use(haft_worker *worker, struct batch *batch)
     return true;
 }
 
-/* Inside a callback: the slots that its thread has taken back so far. */
+/* Inside a callback: the slots that its thread has reclaimed so far. */
 static bool use_destination(haft_worker *worker, struct refill *refill)
 {
     struct batch *destination = reclaim_destination(worker->table);
@@ -115,9 +115,9 @@ static bool steal_ready(haft_worker *worker, struct refill *refill)
     return use(worker, exchange_steal_ready(worker));
 }
 
-/* --- batches that are due --- */
+/* --- batches that have elapsed --- */
 
-/* The search takes back what is due when it first asks. */
+/* The refill reclaims what has elapsed when it first asks. */
 static uint64_t done_of(haft_worker *worker, struct refill *refill)
 {
     if (!refill->has_begun) {
@@ -127,10 +127,10 @@ static uint64_t done_of(haft_worker *worker, struct refill *refill)
     return refill->done;
 }
 
-/* A batch that is due, with a ticket up to `done`; NULL: none. */
+/* A batch that has elapsed, with a ticket up to `done`; NULL: none. */
 typedef struct batch *elapsed_taker(haft_worker *worker, uint64_t done);
 
-/* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
+/* Tables without on_reclaim: reclaim the batch, and use it.  False: NULL, or no slot is left. */
 static bool use_quietly(haft_worker *worker, struct batch *batch)
 {
     if (batch == NULL) {
@@ -140,7 +140,7 @@ static bool use_quietly(haft_worker *worker, struct batch *batch)
     return use(worker, batch);
 }
 
-/* Due batches until one of them has slots. */
+/* Elapsed batches until one of them has slots. */
 static bool use_first_elapsed(haft_worker *worker, struct refill *refill, elapsed_taker *take)
 {
     const uint64_t done = done_of(worker, refill);
@@ -164,14 +164,14 @@ static bool steal_elapsed(haft_worker *worker, struct refill *refill)
     return use_first_elapsed(worker, refill, exchange_steal_elapsed);
 }
 
-/* --- batches that are due, in a table with on_reclaim --- */
+/* --- batches that have elapsed, in a table with on_reclaim --- */
 
 static void reclaim_detached(haft_worker *worker, struct refill *refill)
 {
     reclaim_batch(worker, refill->detached);
 }
 
-/* The round ends with this batch, to be taken back; false: NULL. */
+/* The round ends with this batch, to be reclaimed; false: NULL. */
 static bool detach(struct refill *refill, struct batch *batch)
 {
     refill->detached = batch;
@@ -218,7 +218,7 @@ static bool detach_unpinned(haft_worker *worker, struct refill *refill)
 
 /* --- a former local table's free slots, and fresh ones --- */
 
-/* The most slots to draw.  Inside a callback one: the batch taken back has slots to come. */
+/* The most slots to draw.  Inside a callback one: the batch reclaimed has slots to come. */
 static uint64_t most_to_draw(const haft_worker *worker)
 {
     return callback_is_running() ? 1 : worker->batch_limit;
@@ -261,7 +261,7 @@ static bool use_bounded(haft_worker *worker, struct refill *refill)
 {
     haft_table *table = worker->table;
     const uint64_t most = most_to_draw(worker);
-    /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
+    /* Weakened, slots of an earlier refill could count neither as asked for nor as in use. */
     const uint64_t asked = fetch_add_acquire(ASK, &table->drawing, most);
     const uint64_t taken = asked + occupancy_idle(table);
     const uint64_t room = taken < table->waiting_slots ? table->waiting_slots - taken : 0;
@@ -305,7 +305,7 @@ void refill_choose_sources(haft_table *table)
     sources->reclaim = calls_back ? reclaim_detached : NULL;
 }
 
-/* --- the search --- */
+/* --- the rounds --- */
 
 /* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
 static haft_status fail_refill(haft_worker *worker, haft_status fresh)
@@ -319,7 +319,7 @@ static haft_status fail_refill(haft_worker *worker, haft_status fresh)
     return occupancy_why_none(table, worker, fresh);
 }
 
-/* One supplier after the other, until one has found something. */
+/* One source after the other, until one has found something. */
 static bool ask_sources(haft_worker *worker, struct refill *refill)
 {
     refill_source *const *next = worker->table->refill_sources.in_order;
@@ -333,7 +333,7 @@ static bool ask_sources(haft_worker *worker, struct refill *refill)
 }
 
 /*
- * One round.  HAFT_OK: the filling batch has slots; or a batch was taken back, and it is time for
+ * One round.  HAFT_OK: the filling batch has slots; or a batch was reclaimed, and it is time for
  * another round.
  */
 static haft_status refill_round(haft_worker *worker, struct refill *refill)

@@ -1,5 +1,5 @@
 /*
- * concurrent/worker/refill.h - the search for a slot.
+ * concurrent/worker/refill.h - finding slots for a worker's filling batch.
  */
 #ifndef HAFT_CONCURRENT_REFILL_H
 #define HAFT_CONCURRENT_REFILL_H
@@ -12,7 +12,7 @@
  */
 haft_status refill_if_empty(haft_worker *worker, uint64_t most, uint32_t *count);
 
-/* The table's suppliers, by its options.  Before any worker uses it. */
+/* The table's sources, by its options.  Before any worker uses it. */
 void refill_choose_sources(haft_table *table);
 
 #endif /* HAFT_CONCURRENT_REFILL_H */

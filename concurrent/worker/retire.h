@@ -18,7 +18,7 @@ void retire_open(haft_worker *worker);
 /* What the worker has retired is handed over, where it matters when a slot is reclaimed. */
 void retire_hand_over(haft_worker *worker);
 
-/* Hand all slots that the worker holds on to others. */
+/* Give all of the worker's slots to other workers. */
 void retire_flush(haft_worker *worker);
 
 /* haft_abort, as called from `caller`. */

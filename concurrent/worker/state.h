@@ -73,7 +73,7 @@ struct haft_worker {
     struct segment *segment; /* of descriptors, brought last by its thread */
     bool is_to_draw;         /* open, and it has not drawn from the budget */
     bool is_movable;         /* the frame clock lets it go from thread to thread */
-    uint64_t swept;          /* tickets done when it last found no due batch anywhere */
+    uint64_t swept;          /* tickets done when it last found no elapsed batch anywhere */
     uint64_t failures_seen;  /* the table's, when last answered */
     uint64_t failures_before; /* and when the worker was opened: it does not wait for that */
     uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
@@ -113,21 +113,21 @@ struct released {
     atomic_u64 slots; /* in all of them */
 };
 
-struct refill; /* suppliers.h */
+struct refill; /* refill.c */
 
 /*
- * A supplier: a function that a search asks for slots.  True: the filling batch has some, or a
- * batch was taken out, to be taken back before the next round.
+ * A refill source: a function that a refill asks for slots.  True: the filling batch has some, or a
+ * batch was detached, to be reclaimed before the next round.
  */
 typedef bool refill_source(haft_worker *worker, struct refill *refill);
 
 #define REFILL_SOURCES_MOST 9 /* of a table with every option: refill_choose_sources() */
 
-/* How a table's search goes, by the table's options: refill_choose_sources() sets it. */
+/* How a table's refill goes, by the table's options: refill_choose_sources() sets it. */
 struct refill_sources {
     refill_source *in_order[REFILL_SOURCES_MOST + 1]; /* NULL behind the last */
 
-    /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
+    /* Between rounds, reclaim the batch that was detached.  NULL: none ever is. */
     void (*reclaim)(haft_worker *worker, struct refill *refill);
 };
 
@@ -141,7 +141,7 @@ struct haft_table {
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
     bool is_quick;         /* haft_insert may copy without a call */
-    bool reclaims_by_slot; /* each slot that is taken back is looked at */
+    bool reclaims_by_slot; /* each slot that is reclaimed is looked at */
     bool never_waits;      /* no quiescent point waits for a grace period */
     uint64_t capacity;
     uint64_t budget_size;
@@ -156,7 +156,7 @@ struct haft_table {
     _Alignas(CACHE_LINE) atomic_u64 failures; /* times that a thread found no slot */
     atomic_u64 budget;                        /* slots that workers may still hold back */
     atomic_u64 workers; /* address of the worker added last | 1: none is opened any more */
-    atomic_u64 handed;  /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
+    atomic_u64 handed;  /* the highest ticket handed over, or 0: see handed.h */
     _Alignas(CACHE_LINE) struct depot waiting; /* full batches, with their tickets */
     struct depot ready;                        /* full batches that may be reused at once */
     _Alignas(CACHE_LINE) struct slot_list lists[LIST_COUNT];
@@ -164,7 +164,7 @@ struct haft_table {
     struct inherited inherited;
     struct released released;
     atomic_u64 trimming; /* 1: a thread takes slots out of all batches (trim) */
-    atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
+    atomic_u64 drawing;  /* fresh slots that refills ask for, with waiting_bytes: see refill.c */
 
     uint64_t number;        /* no other table ever has it */
     haft_table *next_open;  /* in the list of all: see tables.h */
@@ -176,7 +176,7 @@ struct haft_table {
 
 /*
  * The pins of an object: their number, in the lower half; and a flag, set when its slot was to be
- * taken back and had pins: then the last unpin puts it into the list of unpinned ones.
+ * reclaimed and had pins: then the last unpin puts it into the list of unpinned ones.
  */
 #define PIN_ELAPSED (UINT64_C(1) << 63)
 #define PIN_COUNT UINT64_C(0xffffffff)

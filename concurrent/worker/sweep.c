@@ -1,5 +1,5 @@
 /*
- * Sweeping a table: reclaiming what is due from its lists, and from any ring or depot.
+ * Sweeping a table: reclaiming what has elapsed from its lists, and from any ring or depot.
  *
  * Edges in this file.
  *   HINT   whether anything was handed over: a look that comes too early is made again
@@ -99,7 +99,7 @@ void sweep_elapsed(haft_worker *worker)
 
 /* --- at quiescent points --- */
 
-/* Reclaim some slots that are due.  True: no others are. */
+/* Reclaim some slots that have elapsed.  True: no others are. */
 static bool reclaim_some(haft_worker *worker, uint64_t done)
 {
     const bool own_alone = worker->table->never_waits;
@@ -118,7 +118,7 @@ static bool reclaim_some(haft_worker *worker, uint64_t done)
     return false;
 }
 
-/* No batch is due, and the highest ticket handed over is done. */
+/* No batch has elapsed, and the highest ticket handed over is done. */
 static void clear_handed(haft_worker *worker, uint64_t handed, uint64_t done)
 {
     if (!handed_clear(worker->table, handed)) {

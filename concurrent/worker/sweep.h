@@ -11,11 +11,11 @@
 /* All freed slots take tickets, in batches, and are handed over. */
 void drain_freed(haft_worker *worker);
 
-/* Up to a batch of unpinned slots, which are due; NULL: none. */
+/* Up to a batch of unpinned slots, which has elapsed; NULL: none. */
 struct batch *drain_unpinned(haft_worker *worker);
 
 /*
- * Collect from all lists; unpinned slots are taken back.  This and what follows: outside callbacks.
+ * Drain all lists; unpinned slots are reclaimed.  This and what follows: outside callbacks.
  */
 void drain_lists(haft_worker *worker);
 
@@ -25,12 +25,12 @@ void drain_lists(haft_worker *worker);
  */
 bool drain_all_lists(haft_worker *worker);
 
-/* drain_all_lists(), then take back all batches that were due when it began. */
+/* drain_all_lists(), then reclaim all batches that had elapsed when it began. */
 void sweep_elapsed(haft_worker *worker);
 
 /*
- * If slots were handed over, reclaim some of those that are due; with never_wait, only the worker's
- * own and those for which no ring had room.
+ * If slots were handed over, reclaim some of those that have elapsed; with never_wait, only the
+ * worker's own and those for which no ring had room.
  */
 void sweep_handed(haft_worker *worker);
 

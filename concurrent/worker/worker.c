@@ -2,7 +2,8 @@
  * Workers: opening, closing, and the duties between jobs; and borrowing one for a call.
  *
  * Edges in this file.
- *   HINT    shortage: answered now or at the next quiescent point; whether slots were handed over
+ *   HINT    allocation failure: answered now or at the next quiescent point; whether slots were
+ *           handed over
  *   OWN     counts that this worker alone writes
  */
 #include "concurrent/worker/worker.h"
@@ -41,7 +42,8 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* The duties between jobs: take back what is due and handed over, and collect slots in lists. */
+/* The duties between jobs: reclaim slots that were handed over and have elapsed, and drain the
+ * lists. */
 static void do_duties(haft_worker *worker)
 {
     if (callback_is_running()) {
@@ -53,7 +55,8 @@ static void do_duties(haft_worker *worker)
     }
 }
 
-/* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
+/* Give all of the worker's slots to other workers, and those that callbacks have freed meanwhile.
+ * */
 static void let_go(haft_worker *worker)
 {
     if (open_batch_count(worker) != 0) {
@@ -136,17 +139,18 @@ static bool was_idle(haft_worker *worker)
     return idle;
 }
 
-/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
+/* Close the open batch if that is worth a ticket.  True after an allocation failure since the
+ * opening. */
 static bool close_if_worth(haft_worker *worker, bool idle)
 {
-    const uint64_t shortage = load_relaxed(HINT, &worker->table->failures);
-    const bool is_short = shortage != worker->failures_seen;
+    const uint64_t failures = load_relaxed(HINT, &worker->table->failures);
+    const bool has_failed = failures != worker->failures_seen;
 
-    if (idle || is_short || is_worth_closing(worker)) {
+    if (idle || has_failed || is_worth_closing(worker)) {
         retire_open(worker);
     }
-    worker->failures_seen = shortage;
-    return is_short && shortage != worker->failures_before;
+    worker->failures_seen = failures;
+    return has_failed && failures != worker->failures_before;
 }
 
 /* Forget the closings that are done; the slots that wait still. */
@@ -164,7 +168,7 @@ static uint64_t waiting(struct backlog *backlog, uint64_t done)
     return backlog->retired - backlog->done;
 }
 
-/* Too many slots wait, or there was a shortage. */
+/* Too many slots wait, or there was an allocation failure. */
 static void pay(const haft_table *table, uint64_t backlog)
 {
     haft_domain *domain = table->domain;
@@ -182,12 +186,12 @@ static void pass_quiescent_point(haft_worker *worker)
     haft_domain *domain = table->domain;
 
     descriptors_keep_up(worker);
-    const bool is_short = close_if_worth(worker, was_idle(worker));
+    const bool has_failed = close_if_worth(worker, was_idle(worker));
 
     retire_hand_over(worker);
     const uint64_t done = domain_done(domain);
     uint64_t backlog = waiting(&worker->backlog, done);
-    const bool eager = is_short || load_relaxed(HINT, &table->handed) > done ||
+    const bool eager = has_failed || load_relaxed(HINT, &table->handed) > done ||
                        backlog >= BACKLOG_WORTH(table->backlog_slots);
 
     domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
@@ -195,13 +199,13 @@ static void pass_quiescent_point(haft_worker *worker)
     if (eager) {
         domain_notice_stall(domain);
     }
-    if (backlog > table->backlog_slots || is_short) {
+    if (backlog > table->backlog_slots || has_failed) {
         pay(table, backlog);
     }
     do_duties(worker);
 }
 
-/* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
+/* An outer job of the thread may hold pointers: retire, but announce and await nothing. */
 static void pass_in_inner_job(haft_worker *worker)
 {
     descriptors_keep_up(worker);

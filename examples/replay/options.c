@@ -40,7 +40,7 @@ static const char help[] =
     "\n"
     "Latency is the time of one call to haft (haft_insert, haft_resolve, haft_free),\n"
     "taken for one call in 16.  It includes reading the clock, which alone takes\n"
-    "\"clock_read\", and with an insert taking slots back and waiting for them.\n"
+    "\"clock_read\", and with an insert reclaiming slots and waiting for them.\n"
     "peak_slots is how many slots the table ever used.  cross_thread_frees are those\n"
     "that the trace has on another thread than the allocation, cross_worker_frees\n"
     "those that were carried out on another worker.\n"

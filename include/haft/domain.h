@@ -148,7 +148,7 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
 haft_status haft_domain_close(haft_domain *domain);
 
 /*
- * haft_domain_wait - wait until all that was retired and handed on before may be reused.  What
+ * haft_domain_wait - wait until all that was freed and flushed before may be reused.  What
  * still sits in a worker's open batch, or was freed by haft_table_free(), is not covered:
  * haft_worker_flush() hands it on.
  *
@@ -170,9 +170,9 @@ haft_status haft_domain_wait(haft_domain *domain);
 
 /*
  * haft_domain_tick - frame clock: the end of one frame and the beginning of the next.  All that was
- * freed and handed on before may be reused; a free that meets the tick lands in the next frame.
+ * freed and flushed before may be reused; a free that meets the tick lands in the next frame.
  * What still sits in a worker's open batch stays there: a call of haft_worker_quiescent() by each
- * worker at the end of its frame hands on what is worth it.
+ * worker at the end of its frame retires what is worth it.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_WRONG_CLOCK  the domain has another clock

@@ -120,10 +120,10 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes
  * for each.
  *
- * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
- * the table provides.  Then it has all free slots in hand until it returns: other threads take
- * fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay
- * are put in order of index.
+ * First it reclaims the slots whose grace period has elapsed by then, so on_reclaim may run here,
+ * with a worker that the table provides.  Then it has all free slots in hand until it returns:
+ * other threads take fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.
+ * Free slots that stay are put in order of index.
  *
  * In the statistics, slots whose memory was released are `released` until a worker draws them;
  * `high_water` and `live` stay as they were.

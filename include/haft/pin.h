@@ -9,7 +9,7 @@
  * left, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
- * slot, and a read-modify-write for each slot that is taken back.  Without it no object can be
+ * slot, and a read-modify-write for each slot that is reclaimed.  Without it no object can be
  * pinned.
  *
  * Unless a function says otherwise:
@@ -44,10 +44,10 @@ void *haft_pin(haft_table *table, haft_id id);
 
 /*
  * haft_unpin - give one pin back.  It runs no callback.  If the object was freed meanwhile and only
- * pins kept its slot from being taken back, the last unpin puts the slot into a list of the table.
- * From there it is taken back, with its on_reclaim, by the next search that finds no ready slot, by
- * a worker's duties (haft/table.h), by haft_trim() or at closing.
- * Else the slot is taken back as any other.
+ * pins kept its slot from being reclaimed, the last unpin puts the slot into a list of the table.
+ * From there it is reclaimed, with its on_reclaim, by the next insertion that finds no ready slot,
+ * by a worker's duties (haft/table.h), by haft_trim() or at closing.  Else the slot is reclaimed as
+ * any other.
  *
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many
  *           unpins, or an id that never named it.
@@ -55,7 +55,7 @@ void *haft_pin(haft_table *table, haft_id id);
  * Ordering  release: all uses of the object come before the reuse of its memory.
  * Progress  lock-free.
  * Cost      one compare-and-swap; two for the last pin of an object that was freed.  A chain of
- *           objects, each of which unpins the next in on_reclaim, is taken back in a loop.
+ *           objects, each of which unpins the next in on_reclaim, is reclaimed in a loop.
  */
 haft_status haft_unpin(haft_table *table, haft_id id);
 

@@ -5,7 +5,7 @@
  * Objects never move; growth takes address space that was reserved at opening.
  *
  * Built with AddressSanitizer, program and library, a look at a freed object is reported from the
- * moment its slot is taken back, after the grace period, until the slot is used again.
+ * moment its slot is reclaimed, after the grace period, until the slot is used again.
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
@@ -83,7 +83,7 @@ typedef struct haft_worker haft_worker;
  * within another callback of a shared table.  Calls that wait, announce a quiescent point, close,
  * flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain and in release builds
  * too: a job above the callback may hold pointers.  A reservation in a callback finds slots that
- * its thread has just taken back, ready ones and fresh ones, but takes none back itself: so it may
+ * its thread has just reclaimed, ready ones and fresh ones, but reclaims none itself: so it may
  * answer HAFT_BUSY where one after the callback finds a slot.
  *
  * It returns: no longjmp(), no exception.
@@ -95,11 +95,11 @@ typedef struct haft_worker haft_worker;
  * over, and then reclaims up to 512 slots and a batch, of any worker; with never_wait only those
  * that this worker has freed and that no ring has room for.  haft_table_reclaim() waits for it.
  *
- * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
- * while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a callback takes slots
- * back in the next quiescent point or reservation outside callbacks.  haft_table_clear(),
- * haft_table_close() and haft_unshare() go on until no freed object is left, and haft_insert_wait()
- * and its kin while the answer is HAFT_BUSY.
+ * A call reclaims only slots whose grace period has elapsed when it begins, so it returns, whatever
+ * callbacks free while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a
+ * callback reclaims slots in the next quiescent point or reservation outside callbacks.
+ * haft_table_clear(), haft_table_close() and haft_unshare() go on until no freed object is left,
+ * and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -205,7 +205,7 @@ haft_status haft_table_clear(haft_table *table);
  * no memory.
  *
  * It waits for read sections that may still have an object of the table.  If no object lives, and
- * the freed ones have been handed on (haft_worker_flush) and their grace periods have passed, no
+ * the freed ones have been flushed (haft_worker_flush) and their grace periods have passed, no
  * section has one: the call does not wait, and releases the memory at once.  So a read section
  * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
  * closed table is misuse, whatever the id.
@@ -302,10 +302,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * comes for a while opens a worker and closes it again; one that may end anywhere, or sleep, or
  * that the program does not know uses a haft_counted (haft/counted.h).
  *
- * A worker's duties: reclaim slots that are due, its own first, then those of the depot and of
- * other workers, up to 512 and a batch, where on_reclaim or pins ask for it; collect slots of
- * haft_table_free(), and unpinned ones.  haft_worker_quiescent(), _flush() and _close() do them, so
- * on_reclaim may run there.
+ * A worker's duties: reclaim slots whose grace period has elapsed, its own first, then those of the
+ * depot and of other workers, up to 512 and a batch, where on_reclaim or pins ask for it; drain the
+ * lists of slots that haft_table_free() freed, and of unpinned ones.  haft_worker_quiescent(),
+ * _flush() and _close() do them, so on_reclaim may run there.
  */
 
 /*
@@ -349,13 +349,13 @@ haft_status haft_worker_close(haft_worker *worker);
  * freed between two calls, a worker that reuses what it frees uses at most 3,456 slots, and one
  * that only frees 8,192; of slots above 256 bytes 768 KiB (waiting_bytes) and three batches.
  *
- * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
+ * It announces the quiescent state (qsbr, workers clock); retires freed slots: 32 or more of them,
  * 128 while 16 batches of the worker wait, any if none was freed since the last call or the table
  * is short of slots; and does the worker's duties.  It waits for a grace period when more than
  * 3,072 of the worker's freed slots wait for one; also when more than 2,048 do, or some worker has
  * found no slot since the last call or the opening, unless a grace period is under way.
  * (waiting_bytes makes the numbers smaller; the first is one and a half times the second.)  With
- * the frame clock, or never_wait, it never waits.  In an inner job it hands on, announces nothing
+ * the frame clock, or never_wait, it never waits.  In an inner job it retires, announces nothing
  * and waits for nothing.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION inside a section of a clock that can tell,
@@ -365,13 +365,13 @@ haft_status haft_worker_close(haft_worker *worker);
  * Progress  blocking, when it must wait.
  * Cost      O(1); O(workers and their threads) while slots handed over wait for on_reclaim or
  *           pins, or, workers clock, 1,024 or more of the worker's slots wait; a wait once in 2,048
- *           frees, or after a search in vain.
+ *           frees, or after a failed allocation.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
 /*
- * haft_worker_flush - hand on all slots of the worker, freed ones and those it could still reserve,
- * and do its duties: for a thread that will be idle for long.
+ * haft_worker_flush - give all of the worker's slots to other workers, freed ones and those it
+ * could still reserve, and do its duties: for a thread that will be idle for long.
  *
  * Returns   HAFT_OK, or HAFT_IN_CALLBACK.
  * Threads   the worker's thread, inside or outside a read section.
@@ -420,7 +420,7 @@ void haft_publish(haft_worker *worker, haft_id id);
  *
  * Threads   as haft_publish().
  * Progress  lock-free.
- * Cost      O(1).  The slot comes back after a grace period, as it is handed on with freed ones.
+ * Cost      O(1).  The slot comes back after a grace period, as it is retired with freed ones.
  */
 void haft_abort(haft_worker *worker, haft_id id);
 
@@ -472,7 +472,8 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  *
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
- *           the slot begins when a worker collects it: by its duties, or as it looks for a slot.
+ *           the slot begins when a worker drains the list: by its duties, or as it looks for a
+ *           slot.
  */
 haft_status haft_table_free(haft_table *table, haft_id id);
 

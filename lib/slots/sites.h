@@ -3,7 +3,7 @@
  * haft/diagnose.h.
  *
  * A record is written by the thread that holds the slot: on its way in before its id is visible, on
- * its way out after its life has ended and before the slot is handed on; and cleared where the
+ * its way out after its life has ended and before the slot is retired; and cleared where the
  * slot's next generation is not the one after that life: so the record of a slot that is in no life
  * is of the generation before the one in its word.  A record is for people to read.
  *

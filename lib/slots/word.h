@@ -29,7 +29,7 @@
  *                                                 unpinned it last: put into a list    (LIST)
  *          g[other], g[FREE] -> g[FREE], g[END]   by the thread that took it out of the list: FREE
  *                                                 if it was freed, END if it was given up
- *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: taken back
+ *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: reclaimed
  *          0[FREE] -> 1[END]                      the same, in a table that wraps
  *          free -> fresh                          by the owner of all slots of its run
  * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched

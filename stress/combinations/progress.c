@@ -191,7 +191,7 @@ static void try_other(struct thread *thread)
 }
 
 /* The other table stops being busy after some rounds.  If its threads have no workers, the clock
- * must be driven: no quiescent point answers its shortage. */
+ * must be driven: no quiescent point answers its allocation failure. */
 static void check_other(struct thread *thread, uint32_t number, enum drive drive)
 {
     for (uint32_t i = 0; i < rounds_by(drive); i++) {

@@ -541,7 +541,7 @@ Test(jobs, a_worker_opened_while_parked_may_outlast_the_park)
     close_shared(&shared);
 }
 
-/* Its park is taken back when the worker is closed: then the thread is away as before. */
+/* Its park is reclaimed when the worker is closed: then the thread is away as before. */
 Test(jobs, a_worker_opened_while_parked_may_close_in_a_park_of_its_own)
 {
     struct shared shared = open_shared(workers, &options);

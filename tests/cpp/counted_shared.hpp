@@ -34,7 +34,7 @@ inline Table opened(const haft::domain &domain, uint64_t capacity = 1000)
     return std::move(*made);
 }
 
-/* Until freed objects have been taken back. */
+/* Until freed objects have been reclaimed. */
 template <class T, haft::pins P>
 inline void next_frame(const haft::domain &domain, haft::worker_ref<T, P> worker)
 {

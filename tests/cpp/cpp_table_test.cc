@@ -32,7 +32,7 @@ Test(cpp_table, freed_object_is_destroyed_once_after_the_grace_period)
     expect_status(worker->free(*id), HAFT_STALE);
     next_frame<counted>(domain, *worker);
     for (int i = 0; i < 200; i++) {
-        cr_assert(worker->emplace(i)); /* a search for slots takes back those that are due */
+        cr_assert(worker->emplace(i)); /* a refill reclaims those that have elapsed */
     }
     cr_expect_eq(counted::destroyed, 1);
     cr_expect_eq(counted::misplaced, 0);

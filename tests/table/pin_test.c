@@ -326,7 +326,7 @@ TEST_ON_EACH_CLOCK(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
 
 #define CHAIN 50000
 
-/* A chain that was freed and that no call takes back: each object has the only pin on the next. */
+/* A chain that was freed and that no call reclaims: each object has the only pin on the next. */
 static haft_table *open_chain(struct shared *shared, struct chain *chain, uint64_t length)
 {
     const haft_table_options chained = {.capacity = CHAIN,

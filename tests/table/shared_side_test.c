@@ -154,7 +154,7 @@ TEST_ON_EACH_CLOCK(shared_side, on_reclaim_reads_the_value_of_the_object_that_en
     }
     must(haft_worker_close(shared.worker) == HAFT_OK);
     expect_status(haft_table_close(shared.table), HAFT_IN_USE);
-    cr_expect(eq(u64, looker.sum, 500500)); /* of those that closing took back, too */
+    cr_expect(eq(u64, looker.sum, 500500)); /* of those that closing reclaimed, too */
     haft_side_close(side);
     shared.worker = NULL;
     close_shared(&shared);

@@ -137,7 +137,7 @@ Test(stats, exhausted_slots_are_counted_freed_or_given_up)
     }
     settle(shared.worker);
     for (int i = 0; i < 1000; i++) {
-        haft_insert(shared.worker, NULL, &id); /* takes back the freed ones, too */
+        haft_insert(shared.worker, NULL, &id); /* reclaims the freed ones, too */
     }
     cr_expect(eq(u64, stats_of(shared.table).exhausted, 20));
     cr_expect(eq(u64, stats_of(shared.table).retired, 0));

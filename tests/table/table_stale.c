@@ -178,7 +178,7 @@ static void close_shared(struct shared *shared)
     must(haft_domain_close(shared->domain));
 }
 
-/* Its slot has been taken back. */
+/* Its slot has been reclaimed. */
 static void shared_free(void)
 {
     struct shared shared = open_shared(false);

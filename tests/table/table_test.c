@@ -66,7 +66,7 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_a_grace_period_only_if_an_object_may_h
         must(haft_free(worker, first) == HAFT_OK);
         must(haft_worker_flush(worker) == HAFT_OK);
         must(haft_domain_wait(domain) == HAFT_OK);
-        must(haft_worker_flush(worker) == HAFT_OK); /* takes it back */
+        must(haft_worker_flush(worker) == HAFT_OK); /* reclaims it */
         const uint64_t before = grace_periods(domain);
 
         if (objects != 0) {

@@ -385,7 +385,7 @@ static void pin_and_free_all(const struct level *level, const haft_id *ids, uint
         must(haft_free(worker, ids[i]) == HAFT_OK);
     }
     settle(worker);
-    must(haft_trim(level->table, NULL) == HAFT_OK); /* takes back what is due, except for these */
+    must(haft_trim(level->table, NULL) == HAFT_OK); /* reclaims all others */
     must(haft_worker_close(worker) == HAFT_OK);
 }
 

@@ -1,6 +1,6 @@
 /*
  * White-box.  Callbacks that make work for as long as they run: they free objects and insert
- * others, and grace periods end meanwhile.  Each call takes back the slots that are due when it
+ * others, and grace periods end meanwhile.  Each call reclaims the slots that have elapsed when it
  * begins, and returns.
  */
 #include "concurrent/clock/tickets.h"
@@ -52,7 +52,7 @@ static void open_with(const haft_table_options *wish)
     shared = open_shared_on(&(haft_domain_options){.clock = HAFT_CLOCK_FRAME}, &options);
 }
 
-/* --- in each call that takes back --- */
+/* --- in each call that reclaims --- */
 
 static void fill_up(haft_worker *worker)
 {
@@ -63,7 +63,7 @@ static void fill_up(haft_worker *worker)
     }
 }
 
-/* Frees one object for each that is taken back, and takes all slots that it finds. */
+/* Frees one object for each that is reclaimed, and takes all slots that it finds. */
 static void breed(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     (void)object;
@@ -161,7 +161,7 @@ static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
     end_grace_periods();
 }
 
-static void free_and_take_back(haft_id id)
+static void free_and_reclaim(haft_id id)
 {
     must(haft_free(shared.worker, id) == HAFT_OK);
     must(haft_worker_flush(shared.worker) == HAFT_OK);
@@ -176,9 +176,9 @@ Test(endless_callbacks, of_unpinned_objects_does_not_keep_a_trim_from_returning)
     next = ids[1];
     must(haft_pin(shared.table, ids[0]) != NULL);
     must(haft_pin(shared.table, next) != NULL);
-    free_and_take_back(ids[0]);
-    free_and_take_back(next);
-    free_and_take_back(ids[2]); /* a slot for the first callback */
+    free_and_reclaim(ids[0]);
+    free_and_reclaim(next);
+    free_and_reclaim(ids[2]); /* a slot for the first callback */
     must(haft_unpin(shared.table, ids[0]) == HAFT_OK);
 
     expect_few_callbacks(by_trim);

@@ -184,8 +184,9 @@ TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_found_when_its_ticket_is_done)
     close_shared(&shared);
 }
 
-/* A ring full of partial batches, `due` of them due: one more waits.  How many slots are due. */
-static uint32_t due_slots(struct shared *shared, uint32_t due)
+/* A ring full of partial batches, `elapsed` of them elapsed: one more waits.  How many slots have
+ * elapsed. */
+static uint32_t elapsed_slots(struct shared *shared, uint32_t elapsed)
 {
     uint32_t next = 0;
     uint32_t count = 0;
@@ -193,7 +194,7 @@ static uint32_t due_slots(struct shared *shared, uint32_t due)
 
     must(descriptors_bring_all(shared->worker));
     for (uint32_t n = 0; n <= RING_BATCHES; n++) {
-        if (n == due) {
+        if (n == elapsed) {
             assert_status(haft_domain_wait(shared->domain), HAFT_OK);
         }
         batch = batch_of(shared->worker, 3, &next);
@@ -211,11 +212,11 @@ static uint32_t due_slots(struct shared *shared, uint32_t due)
 
 TEST_ON_EACH_CLOCK(shelf, slots_that_are_due_are_not_put_under_a_ticket_that_is_not)
 {
-    for (uint32_t due = 1; due <= RING_BATCHES; due += 1 + due / 2) {
+    for (uint32_t elapsed = 1; elapsed <= RING_BATCHES; elapsed += 1 + elapsed / 2) {
         struct shared shared = open_shared(*setting, &options);
 
         /* More, if a thread of the clock has ended a later grace period meanwhile. */
-        cr_expect(ge(u32, due_slots(&shared, due), 3 * due));
+        cr_expect(ge(u32, elapsed_slots(&shared, elapsed), 3 * elapsed));
         close_shared(&shared);
     }
 }

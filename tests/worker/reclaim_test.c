@@ -390,7 +390,7 @@ static void try_to_insert(void *object, haft_id id, haft_worker *worker, void *a
     }
 }
 
-/* Every slot live; one is freed, and while it is taken back there is no other. */
+/* Every slot live; one is freed, and while it is reclaimed there is no other. */
 static haft_status status_in_callback(struct setting setting, uint64_t capacity)
 {
     struct attempt attempt = {.calls = 0};

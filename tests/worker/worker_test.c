@@ -222,7 +222,7 @@ Test(quiescent, hands_on_fewer_beside_frees_without_a_worker)
     close_shared(&shared);
 }
 
-/* Of an idle worker, until `count` objects are taken back, or for some seconds. */
+/* Of an idle worker, until `count` objects are reclaimed, or for some seconds. */
 static void await_reclaims(struct shared *shared, const uint64_t *reclaims, uint64_t count)
 {
     for (int n = 0; n < 5000 && *reclaims < count; n++) {
@@ -257,7 +257,7 @@ Test(quiescent, of_an_idle_worker_wakes_the_thread_clock_for_each_slot_that_wait
     }
 }
 
-Test(quiescent, does_not_answer_for_a_shortage_before_the_worker_was_opened)
+Test(quiescent, does_not_answer_for_an_allocation_failure_before_the_worker_was_opened)
 {
     const haft_table_options all = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 32, 0)};
     struct shared shared = open_shared(MEMB_CALLER, &all);

@@ -76,7 +76,7 @@ typedef enum haft_edge {
     HAFT_EDGE_FLOOR,       /* a run's floor, and its slots' last use, before the next draw */
     HAFT_EDGE_EXTENT,      /* a table's bump above fresh slots before others use them */
     HAFT_EDGE_TALLY,       /* frees that led to an insertion, before its count */
-    HAFT_EDGE_ASK,         /* fresh slots in use before a search no longer asks for them */
+    HAFT_EDGE_ASK,         /* fresh slots in use before a refill no longer asks for them */
     HAFT_EDGE_QUIET,       /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,      /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_HANDED,      /* batches handed over before the word that tells of them is cleared */

@@ -15,8 +15,8 @@
 #define HAFT_TABLE_STATS(X)                                                                        \
     X(live, gauge, objects, "published and not freed")                                             \
     X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
-    X(retired, gauge, slots, "freed, not taken back yet: in batches that wait or are due")         \
-    X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
+    X(retired, gauge, slots, "freed, not reclaimed yet: before or after a grace period")           \
+    X(free, gauge, slots, "reclaimed, to be reserved or restored again")                           \
     X(exhausted, gauge, slots, "lived all their generations")                                      \
     X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
@@ -42,8 +42,8 @@
 #define HAFT_LOCAL_STATS(X)                                                                        \
     X(live, gauge, objects, "published and not freed")                                             \
     X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
-    X(retired, gauge, slots, "freed, not taken back yet: on_destroy runs")                         \
-    X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
+    X(retired, gauge, slots, "freed, not reclaimed yet: on_destroy runs")                          \
+    X(free, gauge, slots, "reclaimed, to be reserved or restored again")                           \
     X(exhausted, gauge, slots, "lived all their generations")                                      \
     X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \

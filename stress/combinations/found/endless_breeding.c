@@ -1,6 +1,6 @@
 /*
- * Callbacks freed more than was taken back, and insertions in them were refused, while the
- * background thread ended grace periods: haft_trim() took back for ever.
+ * Callbacks freed more than was reclaimed, and insertions in them were refused, while the
+ * background thread ended grace periods: haft_trim() reclaimed for ever.
  */
 #include "stress/combinations/plan.h"
 

@@ -1,4 +1,4 @@
-/* A reservation that on_reclaim made took slots back: on_reclaim ran within on_reclaim. */
+/* A reservation that on_reclaim made reclaimed slots: on_reclaim ran within on_reclaim. */
 #include "stress/combinations/plan.h"
 
 const struct plan plan = {

@@ -41,7 +41,7 @@ extern const struct explored_case two_tables_case, respawn_case, chain_case, lis
 /* slots handed over */
 extern const struct explored_case handed_case, transit_case, transit_list_case;
 /* queues */
-extern const struct explored_case due_head_case, inverted_case, trimmed_case;
+extern const struct explored_case elapsed_head_case, inverted_case, trimmed_case;
 /* liveness on each clock */
 extern const struct explored_case live_caller_case, alone_caller_case, live_qsbr_case,
     live_late_case, live_thread_case, alone_thread_case, live_workers_case, alone_workers_case,
@@ -143,7 +143,7 @@ const struct explored_case *const all_cases[] = {
     &chain_case,
     &list_case,
     &unpin_case,
-    &due_head_case,
+    &elapsed_head_case,
     &inverted_case,
     &trimmed_case,
     &handed_case,

@@ -89,7 +89,7 @@ static void tear_down_two_tables(void)
 {
     self = 0;
     for (uint32_t i = 0; i < 2; i++) {
-        require(peek(&reclaims[i]) != 0, "freed slots are not taken back at quiescent points");
+        require(peek(&reclaims[i]) != 0, "freed slots are not reclaimed at quiescent points");
         require_census(tables[i]);
         require_status(haft_worker_close(workers[0][i]), HAFT_OK, "closing a worker");
         require_status(haft_worker_close(workers[1][i]), HAFT_OK, "closing a worker");
@@ -111,7 +111,7 @@ const struct explored_case two_tables_case = {
     .tear_down = tear_down_two_tables,
 };
 
-/* --- respawn: at capacity 1 each object that is taken back leaves another --- */
+/* --- respawn: at capacity 1 each object that is reclaimed leaves another --- */
 
 #define LIVES 3
 
@@ -195,7 +195,7 @@ const struct explored_case respawn_case = {
 #define LINKS 3
 
 static haft_id links[LINKS];
-static shared_u64 taken_back[LINKS];
+static shared_u64 reclaimed[LINKS];
 
 static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
 {
@@ -204,8 +204,8 @@ static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
     require(((struct object *)object)->id == id.bits, "on_reclaim gets another id's object");
     for (int i = 0; i < LINKS; i++) {
         if (links[i].bits == id.bits) {
-            require(add(&taken_back[i], 1) == 0, "on_reclaim runs twice for an id");
-            require(i == 0 || peek(&taken_back[i - 1]) == 1, "on_reclaim runs beside a pin");
+            require(add(&reclaimed[i], 1) == 0, "on_reclaim runs twice for an id");
+            require(i == 0 || peek(&reclaimed[i - 1]) == 1, "on_reclaim runs beside a pin");
             if (i + 1 < LINKS) {
                 require_status(haft_unpin(fixture.table, links[i + 1]), HAFT_OK, "unpinning");
             }
@@ -222,7 +222,7 @@ static void set_up_chain(void)
     workers_of[0] = open_worker();
     workers_of[1] = open_worker();
     for (int i = 0; i < LINKS; i++) {
-        poke(&taken_back[i], 0);
+        poke(&reclaimed[i], 0);
         links[i] = insert_stamped(workers_of[i % 2]);
         require(i == 0 || haft_pin(fixture.table, links[i]) != NULL, "no pin");
     }
@@ -247,12 +247,12 @@ static void chain_body(uint32_t thread)
 
 static void tear_down_chain(void)
 {
-    for (int i = 0; i < TRIES && peek(&taken_back[LINKS - 1]) == 0; i++) {
+    for (int i = 0; i < TRIES && peek(&reclaimed[LINKS - 1]) == 0; i++) {
         require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
         require_status(haft_worker_quiescent(workers_of[0]), HAFT_OK, "a quiescent point");
         require_status(haft_worker_quiescent(workers_of[1]), HAFT_OK, "a quiescent point");
     }
-    require(peek(&taken_back[LINKS - 1]) == 1, "the end of a chain is not taken back");
+    require(peek(&reclaimed[LINKS - 1]) == 1, "the end of a chain is not reclaimed");
     close_worker(workers_of[0]);
     close_worker(workers_of[1]);
     require_room_for(LINKS);
@@ -261,7 +261,7 @@ static void tear_down_chain(void)
 
 const struct explored_case chain_case = {
     .name = "chain",
-    .invariant = "a chain of pins is taken back to its end, each object once",
+    .invariant = "a chain of pins is reclaimed to its end, each object once",
     .threads = 2,
     .set_up = set_up_chain,
     .body = chain_body,

@@ -57,7 +57,7 @@ static void tear_down_last_lives(void)
     close_all();
 }
 
-/* full_exhausted: one of the objects is freed, and its slot taken back */
+/* full_exhausted: one of the objects is freed, and its slot reclaimed */
 
 static void set_up_full_exhausted(void)
 {

@@ -1,5 +1,5 @@
 /*
- * White-box: slots in the table's lists; and the last unpin beside a thread that takes back.
+ * White-box: slots in the table's lists; and the last unpin beside a thread that reclaims.
  */
 #include "concurrent/worker/lists.h"
 #include "stress/explorer/cases/case.h"
@@ -90,7 +90,7 @@ const struct explored_case list_case = {
 };
 
 /*
- * --- unpin: one frees and takes back, one gives the last pin back, and a third looks for slots ---
+ * --- unpin: one frees and reclaims, one gives the last pin back, and a third looks for slots ---
  */
 
 static haft_worker *workers[3];
@@ -177,7 +177,7 @@ static void tear_down_unpin(void)
 
 const struct explored_case unpin_case = {
     .name = "unpin",
-    .invariant = "an object is taken back once, by the free or the unpin that comes last",
+    .invariant = "an object is reclaimed once, by the free or the unpin that comes last",
     .threads = 3,
     .set_up = set_up_unpin,
     .body = unpin_body,

@@ -19,7 +19,7 @@ static void set_up(void)
     close_worker(worker);
 }
 
-/* The other driver has no worker, which would take slots back at its closing. */
+/* The other driver has no worker, which would reclaim slots at its closing. */
 static void wait_alone(void)
 {
     race_begin();

@@ -1,5 +1,5 @@
 /*
- * White-box: batches that wait and batches that are due, where their queues are full or their
+ * White-box: batches that wait and batches that have elapsed, where their queues are full or their
  * tickets come in another order.
  */
 #include "concurrent/clock/tickets.h"
@@ -49,7 +49,8 @@ static void drain_ring(struct ring *ring)
     store_relaxed(OWN, &ring->head, load_relaxed(OWN, &ring->tail));
 }
 
-/* --- due_head: the ring is full, its oldest batch is due, and another comes that waits --- */
+/* --- elapsed_head: the ring is full, its oldest batch has elapsed, and another comes that waits
+ * --- */
 
 #define DONE 1
 #define SLOTS 3 /* no slots in truth: marks, in batches of two at most */
@@ -66,7 +67,7 @@ static struct batch *batch_of(uint64_t ticket, uint32_t mark)
 static struct batch *late;
 static uint32_t found[SLOTS];
 
-static void set_up_due_head(void)
+static void set_up_elapsed_head(void)
 {
     const struct table_wish wish = {.capacity = 1};
 
@@ -84,19 +85,20 @@ static void set_up_due_head(void)
     }
 }
 
-/* The batch's marks are found; `is_due`: it was taken as one whose ticket is done. */
-static void find(struct batch *batch, bool is_due)
+/* The batch's marks are found; `has_elapsed`: it was taken as one whose ticket is done. */
+static void find(struct batch *batch, bool has_elapsed)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
-        require(is_due == (batch->indices[i] == 0),
-                is_due ? "a slot is due before its time" : "a slot that was due waits again");
+        require(has_elapsed == (batch->indices[i] == 0),
+                has_elapsed ? "a slot has elapsed before its time"
+                            : "a slot that had elapsed waits again");
         require(found[batch->indices[i]]++ == 0, "a slot is in two batches");
     }
     batch->count = 0;
     pool_give(&fixture.table->pool, batch);
 }
 
-static void due_head_body(uint32_t thread)
+static void elapsed_head_body(uint32_t thread)
 {
     struct batch *batch;
 
@@ -110,8 +112,8 @@ static void due_head_body(uint32_t thread)
     race_end();
 }
 
-/* All that waits, what is due and the rest. */
-static void tear_down_due_head(void)
+/* All that waits, what has elapsed and the rest. */
+static void tear_down_elapsed_head(void)
 {
     haft_table *table = fixture.table;
     struct ring *ring = &workers[0]->waiting;
@@ -130,13 +132,13 @@ static void tear_down_due_head(void)
     close_all();
 }
 
-const struct explored_case due_head_case = {
-    .name = "due_head",
-    .invariant = "in a full ring, what is due stays due, and what waits waits",
+const struct explored_case elapsed_head_case = {
+    .name = "elapsed_head",
+    .invariant = "in a full ring, what has elapsed stays so, and what waits waits",
     .threads = 3,
-    .set_up = set_up_due_head,
-    .body = due_head_body,
-    .tear_down = tear_down_due_head,
+    .set_up = set_up_elapsed_head,
+    .body = elapsed_head_body,
+    .tear_down = tear_down_elapsed_head,
 };
 
 /*
@@ -187,7 +189,7 @@ const struct explored_case inverted_case = {
     .tear_down = tear_down_inverted,
 };
 
-/* --- trimmed: memory is given back beside a free, a search and a take-back --- */
+/* --- trimmed: memory is given back beside a free, a refill and a reclaim --- */
 
 static void set_up_trimmed(void)
 {
