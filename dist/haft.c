@@ -3140,7 +3140,7 @@ static inline uint64_t haft__runs_least(const struct haft__runs *runs)
  * haft/diagnose.h.
  *
  * A record is written by the thread that holds the slot: on its way in before its id is visible, on
- * its way out after its life has ended and before the slot is handed on; and cleared where the
+ * its way out after its life has ended and before the slot is retired; and cleared where the
  * slot's next generation is not the one after that life: so the record of a slot that is in no life
  * is of the generation before the one in its word.  A record is for people to read.
  *
@@ -3220,7 +3220,7 @@ static inline void haft__sites_note_death(const struct haft__sites *sites, uint6
  *                                                 unpinned it last: put into a list    (LIST)
  *          g[other], g[FREE] -> g[FREE], g[END]   by the thread that took it out of the list: FREE
  *                                                 if it was freed, END if it was given up
- *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: taken back
+ *          g[FREE] -> g[END], 0[EXHAUSTED]        by the owner of the batch it is in: reclaimed
  *          0[FREE] -> 1[END]                      the same, in a table that wraps
  *          free -> fresh                          by the owner of all slots of its run
  * Illegal  id -> other id: between them lie CLAIM and a grace period, or a reader that matched
@@ -8250,7 +8250,7 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 #define haft__WORTH_CLOSING 32
 
 /* Partial batches that may wait, of the most that a ring may have: while this many do, only full
- * ones are handed on. */
+ * ones are retired. */
 #define haft__PARTIAL_BATCHES(most) ((most) / 2)
 
 /* Retired slots that may wait, at most, before a quiescent point waits for them.  A grace period of
@@ -8270,14 +8270,14 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 /* Tickets for which the thread clock wakes: what one worker lets wait. */
 #define haft__TICKETS_PER_WAKE (haft__BACKLOG_SLOTS / haft__BATCH_SLOTS)
 
-/* Due slots taken back at one quiescent point, and up to a batch more: a bound on its pause. */
+/* Elapsed slots reclaimed at one quiescent point, and up to a batch more: a bound on its pause. */
 #define haft__RECLAIMED_SLOTS (4 * haft__BATCH_SLOTS)
 
 /* Ready batches that a worker keeps, as it keeps an extent: the depot has the others, where each
- * search looks before it draws fresh slots. */
+ * refill looks before it draws fresh slots. */
 #define haft__READY_BATCHES (haft__EXTENT_SLOTS / haft__BATCH_SLOTS)
 
-/* Batches of unpinned slots taken back at once. */
+/* Batches of unpinned slots reclaimed at once. */
 #define haft__UNPINNED_MOST 512
 
 /* Tickets remembered with the slots that they stand for: more of them wait within one job only. */
@@ -9027,7 +9027,7 @@ HAFT_INTERNAL void haft__callback_end(void)
  */
 
 struct haft__member;
-struct haft__standing;
+struct haft__nesting;
 struct haft__text;
 
 /* A member that a clock has no use for is NULL; the functions of domain.h and jobs.h check that. */
@@ -9076,13 +9076,13 @@ struct haft__clock {
     void (*online)(haft_domain *domain);
 
     /*
-     * Jobs (jobs.h).  The calling thread's standing, brought up to date; with `wanted`, a new one
-     * if it has none.  NULL: it has none, or there is no memory for one.
+     * Jobs (jobs.h).  The calling thread's nesting state, brought up to date; with `wanted`, a new
+     * one if it has none.  NULL: it has none, or there is no memory for one.
      */
-    struct haft__standing *(*standing)(haft_domain *domain, bool wanted);
+    struct haft__nesting *(*nesting)(haft_domain *domain, bool wanted);
 
-    /* The calling thread's standing has changed; its level was `before`. */
-    void (*settle)(haft_domain *domain, struct haft__standing *haft__standing, int32_t before);
+    /* The calling thread's nesting state has changed; its level was `before`. */
+    void (*settle)(haft_domain *domain, struct haft__nesting *haft__nesting, int32_t before);
 
     /* Whether the calling thread is inside a read section that is not its outermost job's. */
     bool (*in_section)(const haft_domain *domain);
@@ -9122,9 +9122,9 @@ HAFT_INTERNAL
 void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog);
 HAFT_INTERNAL void haft__foreign_clock_offline(haft_domain *domain);
 HAFT_INTERNAL void haft__foreign_clock_online(haft_domain *domain);
-HAFT_INTERNAL struct haft__standing *haft__foreign_clock_standing(haft_domain *domain, bool wanted);
+HAFT_INTERNAL struct haft__nesting *haft__foreign_clock_nesting(haft_domain *domain, bool wanted);
 HAFT_INTERNAL
-void haft__foreign_clock_settle(haft_domain *domain, struct haft__standing *haft__standing, int32_t before);
+void haft__foreign_clock_settle(haft_domain *domain, struct haft__nesting *haft__nesting, int32_t before);
 HAFT_INTERNAL bool haft__foreign_clock_in_section(const haft_domain *domain);
 HAFT_INTERNAL
 void haft__foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct haft__text *text);
@@ -9144,7 +9144,7 @@ HAFT_INTERNAL const struct haft__clock haft__caller_clock = {
     .quiescent = haft__foreign_clock_quiescent,
     .offline = haft__foreign_clock_offline,
     .online = haft__foreign_clock_online,
-    .standing = haft__foreign_clock_standing,
+    .nesting = haft__foreign_clock_nesting,
     .settle = haft__foreign_clock_settle,
     .in_section = haft__foreign_clock_in_section,
     .advise = haft__foreign_clock_advise,
@@ -9291,8 +9291,8 @@ HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__meas
  * concurrent/clock/state.h - the structs of the domain.
  */
 
-/* The standing of a thread with a clock: see jobs.h. */
-struct haft__standing {
+/* The nesting state of a thread with a clock: see jobs.h. */
+struct haft__nesting {
     int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
     uint32_t open; /* jobs begun and not ended, and parks not taken back */
 
@@ -9348,11 +9348,12 @@ struct haft_domain {
 };
 
 /*
- * concurrent/clock/jobs.h - jobs that wait for jobs: the standings of threads with a clock.  See
- * haft/domain.h.
+ * concurrent/clock/jobs.h - jobs that wait for jobs: the nesting states of threads with a clock.
+ * See haft/domain.h.
  *
- * The workers clock keeps a standing in each member of a domain; foreign clocks have one for each
- * thread and ctx, since a thread is online, or in a section, for all domains with the same one.
+ * The workers clock keeps a nesting state in each member of a domain; foreign clocks have one for
+ * each thread and ctx, since a thread is online, or in a section, for all domains with the same
+ * one.
  */
 
 /* Whether a job of the calling thread has begun and not ended, or is parked. */
@@ -9368,16 +9369,16 @@ HAFT_INTERNAL bool haft__domain_in_inner_job(haft_domain *domain);
 HAFT_INTERNAL bool haft__job_is_forgotten(void);
 
 /*
- * The thread with that standing opens a worker: away, it comes online; inside a lift until the job
- * or park ends in which it was away.  Returns the number of the worker's lift; 0: none.
+ * The thread with that nesting state opens a worker: away, it comes online; inside a lift until the
+ * job or park ends in which it was away.  Returns the number of the worker's lift; 0: none.
  */
-HAFT_INTERNAL uint32_t haft__lift_join(struct haft__standing *haft__standing);
+HAFT_INTERNAL uint32_t haft__lift_join(struct haft__nesting *haft__nesting);
 
 /* It closes a worker of that lift; with the last one the level is again as before the lift. */
-HAFT_INTERNAL void haft__lift_leave(struct haft__standing *haft__standing, uint32_t lift);
+HAFT_INTERNAL void haft__lift_leave(struct haft__nesting *haft__nesting, uint32_t lift);
 
 /* haft_thread_online() on a thread that is online: it was offline before the lift, and stays. */
-HAFT_INTERNAL void haft__lift_keep(struct haft__standing *haft__standing);
+HAFT_INTERNAL void haft__lift_keep(struct haft__nesting *haft__nesting);
 
 /*
  * concurrent/clock/stall.h - grace periods that last too long, and their report.
@@ -9445,40 +9446,41 @@ HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket);
 #define haft__MOST_CLOCKS 8 /* in which a thread may have jobs at once */
 
 /*
- * The standings of the calling thread.  They belong to foreign clocks, which ctx tells apart, not
- * to domains.  One without open jobs may serve another clock next, since inside() knows the rest.
+ * The nesting states of the calling thread.  They belong to foreign clocks, which ctx tells apart,
+ * not to domains.  One without open jobs may serve another clock next, since inside() knows the
+ * rest.
  */
 static haft__THREAD_LOCAL struct {
     const void *ctx;
-    struct haft__standing standing;
-} haft__standings[haft__MOST_CLOCKS];
+    struct haft__nesting nesting;
+} haft__nestings[haft__MOST_CLOCKS];
 
-static bool haft__is_in_use(const struct haft__standing *haft__standing)
+static bool haft__is_in_use(const struct haft__nesting *haft__nesting)
 {
-    return haft__standing->open != 0 || haft__standing->is_lifted;
+    return haft__nesting->open != 0 || haft__nesting->is_lifted;
 }
 
 /* The calling thread's; NULL if it has jobs in MOST_CLOCKS others. */
-static struct haft__standing *haft__find_standing(const void *ctx)
+static struct haft__nesting *haft__find_nesting(const void *ctx)
 {
     int unused = haft__MOST_CLOCKS;
 
     for (int i = 0; i < haft__MOST_CLOCKS; i++) {
-        if (haft__standings[i].ctx == ctx) {
-            return &haft__standings[i].standing;
+        if (haft__nestings[i].ctx == ctx) {
+            return &haft__nestings[i].nesting;
         }
-        unused = haft__is_in_use(&haft__standings[i].standing) ? unused : i;
+        unused = haft__is_in_use(&haft__nestings[i].nesting) ? unused : i;
     }
     if (unused == haft__MOST_CLOCKS) {
         return NULL;
     }
-    haft__standings[unused].ctx = ctx;
-    haft__standings[unused].standing = (struct haft__standing){.level = 0};
-    return &haft__standings[unused].standing;
+    haft__nestings[unused].ctx = ctx;
+    haft__nestings[unused].nesting = (struct haft__nesting){.level = 0};
+    return &haft__nestings[unused].nesting;
 }
 
 /*
- * A job without a standing would pass for an outermost one, and a parked thread could not come
+ * A job without a nesting state would pass for an outermost one, and a parked thread could not come
  * online again: the program cannot go on.
  */
 static _Noreturn void haft__too_many_clocks(void)
@@ -9545,20 +9547,20 @@ static void haft__drive_or_await(haft_domain *domain)
 }
 
 /* Brought up to date: a thread may have come online or gone offline without haft. */
-HAFT_INTERNAL struct haft__standing *haft__foreign_clock_standing(haft_domain *domain, bool wanted)
+HAFT_INTERNAL struct haft__nesting *haft__foreign_clock_nesting(haft_domain *domain, bool wanted)
 {
-    struct haft__standing *haft__standing = haft__find_standing(domain->foreign.ctx);
+    struct haft__nesting *haft__nesting = haft__find_nesting(domain->foreign.ctx);
 
-    if (haft__standing == NULL && wanted) {
+    if (haft__nesting == NULL && wanted) {
         haft__too_many_clocks();
     }
-    if (haft__standing != NULL && haft__foreign_has_online(&domain->foreign)) {
-        const int32_t haft__least = haft__standing->level > 1 ? haft__standing->level : 1;
-        const int32_t most = haft__standing->level < 0 ? haft__standing->level : 0;
+    if (haft__nesting != NULL && haft__foreign_has_online(&domain->foreign)) {
+        const int32_t haft__least = haft__nesting->level > 1 ? haft__nesting->level : 1;
+        const int32_t most = haft__nesting->level < 0 ? haft__nesting->level : 0;
 
-        haft__standing->level = haft__foreign_is_inside(&domain->foreign) ? haft__least : most;
+        haft__nesting->level = haft__foreign_is_inside(&domain->foreign) ? haft__least : most;
     }
-    return haft__standing;
+    return haft__nesting;
 }
 
 /* The calling thread leaves its outermost job, or comes back into it. */
@@ -9581,22 +9583,22 @@ static void haft__reader_enters(haft_domain *domain)
 }
 
 HAFT_INTERNAL
-void haft__foreign_clock_settle(haft_domain *domain, struct haft__standing *haft__standing, int32_t before)
+void haft__foreign_clock_settle(haft_domain *domain, struct haft__nesting *haft__nesting, int32_t before)
 {
-    if (before <= 0 && haft__standing->level > 0) {
+    if (before <= 0 && haft__nesting->level > 0) {
         assert(haft__foreign_thread_is_registered(&domain->foreign) &&
                "haft_thread_register comes first");
         haft__reader_enters(domain);
-    } else if (before > 0 && haft__standing->level <= 0) {
+    } else if (before > 0 && haft__nesting->level <= 0) {
         haft__reader_leaves(domain);
     }
 }
 
 static int32_t haft__level_in(const haft_domain *domain)
 {
-    const struct haft__standing *haft__standing = haft__find_standing(domain->foreign.ctx);
+    const struct haft__nesting *haft__nesting = haft__find_nesting(domain->foreign.ctx);
 
-    return haft__standing != NULL ? haft__standing->level : 0;
+    return haft__nesting != NULL ? haft__nesting->level : 0;
 }
 
 HAFT_INTERNAL bool haft__foreign_clock_in_section(const haft_domain *domain)
@@ -9665,16 +9667,16 @@ haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker, s
                                uint32_t *lift)
 {
     const bool comes_online = haft__may_lift(&domain->foreign);
-    struct haft__standing *haft__standing =
-        haft__foreign_has_online(&domain->foreign) ? haft__foreign_clock_standing(domain, comes_online) : NULL;
+    struct haft__nesting *haft__nesting =
+        haft__foreign_has_online(&domain->foreign) ? haft__foreign_clock_nesting(domain, comes_online) : NULL;
 
     (void)worker;
     (void)member;
-    if (comes_online || (haft__standing != NULL && haft__standing->is_lifted)) {
-        const int32_t before = haft__standing->level;
+    if (comes_online || (haft__nesting != NULL && haft__nesting->is_lifted)) {
+        const int32_t before = haft__nesting->level;
 
-        *lift = haft__lift_join(haft__standing);
-        haft__foreign_clock_settle(domain, haft__standing, before);
+        *lift = haft__lift_join(haft__nesting);
+        haft__foreign_clock_settle(domain, haft__nesting, before);
     }
     return HAFT_OK;
 }
@@ -9683,15 +9685,15 @@ HAFT_INTERNAL
 void haft__foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member,
                          uint32_t lift)
 {
-    struct haft__standing *haft__standing = lift != 0 ? haft__foreign_clock_standing(domain, false) : NULL;
+    struct haft__nesting *haft__nesting = lift != 0 ? haft__foreign_clock_nesting(domain, false) : NULL;
 
     (void)worker;
     (void)member;
-    if (haft__standing != NULL) {
-        const int32_t before = haft__standing->level;
+    if (haft__nesting != NULL) {
+        const int32_t before = haft__nesting->level;
 
-        haft__lift_leave(haft__standing, lift);
-        haft__foreign_clock_settle(domain, haft__standing, before);
+        haft__lift_leave(haft__nesting, lift);
+        haft__foreign_clock_settle(domain, haft__nesting, before);
     }
 }
 
@@ -9714,10 +9716,10 @@ HAFT_INTERNAL void haft__foreign_clock_offline(haft_domain *domain)
 /* A thread that is parked stays so. */
 HAFT_INTERNAL void haft__foreign_clock_online(haft_domain *domain)
 {
-    struct haft__standing *haft__standing = haft__foreign_clock_standing(domain, false);
+    struct haft__nesting *haft__nesting = haft__foreign_clock_nesting(domain, false);
 
-    if (haft__standing != NULL) {
-        haft__lift_keep(haft__standing);
+    if (haft__nesting != NULL) {
+        haft__lift_keep(haft__nesting);
     }
     if (haft__level_in(domain) != haft__PARKED) {
         haft__foreign_go_online(&domain->foreign);
@@ -9861,8 +9863,8 @@ HAFT_INTERNAL const struct haft__clock haft__frame_clock = {
  * The thread clock: a background thread that drives grace periods when enough are requested.
  *
  * It sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one ticket in
- * TICKETS_PER_WAKE posts, each shortage, and each hand-over of a table with on_reclaim or pins.
- * Fewer tickets than that may wait for long: no thread is short of their slots.
+ * TICKETS_PER_WAKE posts, each allocation failure, and each hand-over of a table with on_reclaim or
+ * pins.  Fewer tickets than that may wait for long: no thread is short of their slots.
  *
  * Edges in this file.
  *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
@@ -9950,7 +9952,7 @@ HAFT_INTERNAL const struct haft__clock haft__thread_clock = {
     .quiescent = haft__foreign_clock_quiescent,
     .offline = haft__foreign_clock_offline,
     .online = haft__foreign_clock_online,
-    .standing = haft__foreign_clock_standing,
+    .nesting = haft__foreign_clock_nesting,
     .settle = haft__foreign_clock_settle,
     .in_section = haft__foreign_clock_in_section,
     .advise = haft__foreign_clock_advise,
@@ -9993,8 +9995,8 @@ HAFT_INTERNAL bool haft__thread_is_gone(uint64_t number);
  * ended its jobs, a member may be another thread's.
  *
  * A quiescent point counts for the whole thread, so an inner job must not announce one: the
- * pointers that the outer job has resolved would be void.  The level in a member's standing tells
- * the two apart (jobs.h).
+ * pointers that the outer job has resolved would be void.  The level in a member's nesting state
+ * tells the two apart (jobs.h).
  *
  * Edges in this file.
  *   QUIET   announce, go_away (release) -> reach (acquire)
@@ -10018,7 +10020,7 @@ struct haft__member {
     haft__atomic_u64 worker;    /* address of one of its workers; 0: not known */
     haft__atomic_u64 number;    /* the system's for the thread */
     struct haft__member *next;  /* constant */
-    struct haft__standing standing;
+    struct haft__nesting nesting;
     uint32_t workers; /* open, of its thread */
 };
 
@@ -10081,7 +10083,7 @@ static bool haft__is_away(const struct haft__member *member)
 
 static void haft__come_back(haft_domain *domain, struct haft__member *member)
 {
-    assert(member->standing.level > 0 && "offline or parked, a thread stays away");
+    assert(member->nesting.level > 0 && "offline or parked, a thread stays away");
     haft__store_relaxed(OWN, &member->announced, haft__ANNOUNCED_NOTHING);
     /* Weakened, a later ticket could be covered by a thread that saw the member away. */
     const uint64_t haft__requested = haft__fetch_add_acq_rel(ARRIVE, &domain->requested, 0);
@@ -10158,7 +10160,7 @@ static haft_status haft__workers_wait_for(haft_domain *domain, uint64_t ticket)
     struct haft__member *haft__own = haft__own_member(domain);
     const bool was_online = haft__own != NULL && !haft__is_away(haft__own);
 
-    assert(haft__own == NULL || haft__own->standing.level <= 1); /* else an outer job's pointers are void */
+    assert(haft__own == NULL || haft__own->nesting.level <= 1); /* else an outer job's pointers are void */
     if (was_online) {
         haft__go_away(haft__own);
     }
@@ -10229,9 +10231,9 @@ static struct haft__member *haft__need_member(haft_domain *domain)
 /* Release a member whose thread has neither workers nor jobs to the next thread. */
 static void haft__release_if_unused(struct haft__member *member)
 {
-    if (member->workers == 0 && member->standing.open == 0) {
-        member->standing.level = 0;
-        member->standing.is_lifted = false;
+    if (member->workers == 0 && member->nesting.open == 0) {
+        member->nesting.level = 0;
+        member->nesting.is_lifted = false;
         haft__go_away(member);
         /* Weakened, the next thread could find the member in the state before. */
         haft__store_release(ADOPT, &member->thread, 0);
@@ -10251,15 +10253,15 @@ static haft_status haft__join(haft_domain *domain, haft_worker *worker, struct h
         haft__release_if_unused(haft__own);
         return HAFT_NO_MEMORY;
     }
-    const bool is_idle = haft__own->workers == 0 && haft__own->standing.open == 0;
+    const bool is_idle = haft__own->workers == 0 && haft__own->nesting.open == 0;
 
     if (haft__own->workers++ == 0) {
         haft__store_relaxed(HINT, &haft__own->number, haft__thread_system_number());
     }
     if (is_idle) {
-        haft__own->standing.level = 1; /* until its last worker is closed */
+        haft__own->nesting.level = 1; /* until its last worker is closed */
     } else {
-        *lift = haft__lift_join(&haft__own->standing);
+        *lift = haft__lift_join(&haft__own->nesting);
     }
     if (haft__is_away(haft__own)) {
         haft__come_back(domain, haft__own);
@@ -10277,13 +10279,13 @@ static void haft__leave(haft_domain *domain, haft_worker *worker, struct haft__m
         haft__store_relaxed(HINT, &member->worker, 0);
     }
     if (haft__load_relaxed(OWN, &member->thread) == haft__thread_number()) {
-        haft__lift_leave(&member->standing, lift);
+        haft__lift_leave(&member->nesting, lift);
     } else {
-        member->standing.open = 0; /* its thread has ended, and its jobs with it */
+        member->nesting.open = 0; /* its thread has ended, and its jobs with it */
     }
     assert(member->workers != 0 && "a worker leaves the member that it joined");
     member->workers--;
-    if (member->standing.level <= 0 && !haft__is_away(member)) {
+    if (member->nesting.level <= 0 && !haft__is_away(member)) {
         haft__go_away(member);
     }
     haft__release_if_unused(member);
@@ -10305,10 +10307,10 @@ static void haft__offline(haft_domain *domain)
 {
     struct haft__member *haft__own = haft__own_member(domain);
 
-    if (haft__own != NULL && haft__own->workers != 0 && haft__own->standing.level > 0) {
-        assert(haft__own->standing.level == 1 &&
+    if (haft__own != NULL && haft__own->workers != 0 && haft__own->nesting.level > 0) {
+        assert(haft__own->nesting.level == 1 &&
                "an inner job parks: offline voids the outer job's pointers");
-        haft__own->standing.level = 0;
+        haft__own->nesting.level = 0;
         haft__go_away(haft__own);
     }
 }
@@ -10321,26 +10323,26 @@ static void haft__online(haft_domain *domain)
     if (haft__own == NULL) {
         return;
     }
-    haft__lift_keep(&haft__own->standing);
-    if (haft__own->standing.level == 0) {
-        haft__own->standing.level = 1;
+    haft__lift_keep(&haft__own->nesting);
+    if (haft__own->nesting.level == 0) {
+        haft__own->nesting.level = 1;
         if (haft__own->workers != 0) {
             haft__come_back(domain, haft__own);
         }
     }
 }
 
-static struct haft__standing *haft__standing(haft_domain *domain, bool wanted)
+static struct haft__nesting *haft__nesting(haft_domain *domain, bool wanted)
 {
     struct haft__member *haft__own = wanted ? haft__need_member(domain) : haft__own_member(domain);
 
-    return haft__own != NULL ? &haft__own->standing : NULL;
+    return haft__own != NULL ? &haft__own->nesting : NULL;
 }
 
 /* A thread without workers may not resolve, so it stays away. */
-static void haft__settle_member(haft_domain *domain, struct haft__standing *of, int32_t before)
+static void haft__settle_member(haft_domain *domain, struct haft__nesting *of, int32_t before)
 {
-    struct haft__member *haft__own = (struct haft__member *)((char *)of - offsetof(struct haft__member, standing));
+    struct haft__member *haft__own = (struct haft__member *)((char *)of - offsetof(struct haft__member, nesting));
 
     if (before <= 0 && of->level > 0 && haft__own->workers != 0) {
         haft__come_back(domain, haft__own);
@@ -10354,7 +10356,7 @@ static bool haft__in_section(const haft_domain *domain)
 {
     const struct haft__member *haft__own = haft__own_member(domain);
 
-    return haft__own != NULL && haft__own->standing.level > 1;
+    return haft__own != NULL && haft__own->nesting.level > 1;
 }
 
 static bool haft__all_are_away(const haft_domain *domain)
@@ -10424,7 +10426,7 @@ HAFT_INTERNAL const struct haft__clock haft__workers_clock = {
     .quiescent = haft__quiescent,
     .offline = haft__offline,
     .online = haft__online,
-    .standing = haft__standing,
+    .nesting = haft__nesting,
     .settle = haft__settle_member,
     .in_section = haft__in_section,
     .may_read = haft__may_read,
@@ -10665,7 +10667,7 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
  */
 
 /* In place of a state's number of open jobs. */
-#define haft__OPEN_UNKNOWN UINT32_MAX       /* the thread had no standing, and got none */
+#define haft__OPEN_UNKNOWN UINT32_MAX       /* the thread had no nesting state, and got none */
 #define haft__OPEN_COUNTED (UINT32_MAX - 1) /* the clock has none; debug builds count sections */
 
 static haft__THREAD_LOCAL uint32_t haft__forgotten;
@@ -10675,93 +10677,92 @@ HAFT_INTERNAL bool haft__job_is_forgotten(void)
     return haft__forgotten != 0;
 }
 
-/* The calling thread's present standing; NULL if it has none. */
-static struct haft__standing *haft__present(haft_domain *domain)
+/* The calling thread's present nesting state; NULL if it has none. */
+static struct haft__nesting *haft__present(haft_domain *domain)
 {
-    return domain->clock->standing != NULL ? domain->clock->standing(domain, false) : NULL;
+    return domain->clock->nesting != NULL ? domain->clock->nesting(domain, false) : NULL;
 }
 
 HAFT_INTERNAL bool haft__domain_has_open_jobs(haft_domain *domain)
 {
-    const struct haft__standing *haft__standing = haft__present(domain);
+    const struct haft__nesting *haft__nesting = haft__present(domain);
 
-    return haft__standing != NULL && haft__standing->open != 0;
+    return haft__nesting != NULL && haft__nesting->open != 0;
 }
 
 HAFT_INTERNAL bool haft__domain_in_inner_job(haft_domain *domain)
 {
-    const struct haft__standing *haft__standing = haft__present(domain);
+    const struct haft__nesting *haft__nesting = haft__present(domain);
 
-    return haft__standing != NULL && haft__standing->level > 1;
+    return haft__nesting != NULL && haft__nesting->level > 1;
 }
 
 /* --- lifts --- */
 
 /* In a job or park inside the lift: there is one lift at a time. */
-static bool haft__is_inside_lift(const struct haft__standing *haft__standing)
+static bool haft__is_inside_lift(const struct haft__nesting *haft__nesting)
 {
-    return haft__standing->is_lifted && haft__standing->open > haft__standing->lift_open;
+    return haft__nesting->is_lifted && haft__nesting->open > haft__nesting->lift_open;
 }
 
-HAFT_INTERNAL uint32_t haft__lift_join(struct haft__standing *haft__standing)
+HAFT_INTERNAL uint32_t haft__lift_join(struct haft__nesting *haft__nesting)
 {
-    if (haft__standing->level <= 0 && !haft__is_inside_lift(haft__standing)) {
-        haft__standing->was_parked = haft__standing->level == haft__PARKED;
-        haft__standing->is_lifted = true;
-        haft__standing->lift += haft__standing->lift == UINT32_MAX ? 2 : 1; /* never 0 */
-        haft__standing->lift_open = haft__standing->open & haft__LIFT_OPEN_MOST;
-        haft__standing->lift_workers = 0;
+    if (haft__nesting->level <= 0 && !haft__is_inside_lift(haft__nesting)) {
+        haft__nesting->was_parked = haft__nesting->level == haft__PARKED;
+        haft__nesting->is_lifted = true;
+        haft__nesting->lift += haft__nesting->lift == UINT32_MAX ? 2 : 1; /* never 0 */
+        haft__nesting->lift_open = haft__nesting->open & haft__LIFT_OPEN_MOST;
+        haft__nesting->lift_workers = 0;
     }
-    haft__standing->level = haft__standing->level <= 0 ? 1 : haft__standing->level;
-    haft__standing->lift_workers += haft__standing->is_lifted;
-    return haft__standing->is_lifted ? haft__standing->lift : 0;
+    haft__nesting->level = haft__nesting->level <= 0 ? 1 : haft__nesting->level;
+    haft__nesting->lift_workers += haft__nesting->is_lifted;
+    return haft__nesting->is_lifted ? haft__nesting->lift : 0;
 }
 
 /* Take it back, if its workers are closed; not in a job or a park that began since. */
-static void haft__end_if_over(struct haft__standing *haft__standing)
+static void haft__end_if_over(struct haft__nesting *haft__nesting)
 {
-    if (haft__standing->is_lifted && haft__standing->lift_workers == 0 &&
-        haft__standing->open == haft__standing->lift_open) {
-        assert(haft__standing->level == 0 || haft__standing->level == 1);
-        haft__standing->is_lifted = false;
-        haft__standing->level = haft__standing->was_parked ? haft__PARKED : 0;
+    if (haft__nesting->is_lifted && haft__nesting->lift_workers == 0 && haft__nesting->open == haft__nesting->lift_open) {
+        assert(haft__nesting->level == 0 || haft__nesting->level == 1);
+        haft__nesting->is_lifted = false;
+        haft__nesting->level = haft__nesting->was_parked ? haft__PARKED : 0;
     }
 }
 
-HAFT_INTERNAL void haft__lift_leave(struct haft__standing *haft__standing, uint32_t lift)
+HAFT_INTERNAL void haft__lift_leave(struct haft__nesting *haft__nesting, uint32_t lift)
 {
-    if (haft__standing->is_lifted && haft__standing->lift == lift) {
-        assert(haft__standing->lift_workers != 0);
-        haft__standing->lift_workers--;
-        haft__end_if_over(haft__standing);
+    if (haft__nesting->is_lifted && haft__nesting->lift == lift) {
+        assert(haft__nesting->lift_workers != 0);
+        haft__nesting->lift_workers--;
+        haft__end_if_over(haft__nesting);
     }
 }
 
 /* The level has changed otherwise: the lift may have ended. */
-static void haft__lift_review(struct haft__standing *haft__standing)
+static void haft__lift_review(struct haft__nesting *haft__nesting)
 {
-    if (haft__standing->is_lifted && haft__standing->open < haft__standing->lift_open) {
-        haft__standing->is_lifted = false;
+    if (haft__nesting->is_lifted && haft__nesting->open < haft__nesting->lift_open) {
+        haft__nesting->is_lifted = false;
     }
-    haft__end_if_over(haft__standing);
+    haft__end_if_over(haft__nesting);
 }
 
-HAFT_INTERNAL void haft__lift_keep(struct haft__standing *haft__standing)
+HAFT_INTERNAL void haft__lift_keep(struct haft__nesting *haft__nesting)
 {
-    if (haft__standing->level == 1 && !haft__standing->was_parked) {
-        haft__standing->is_lifted = false;
+    if (haft__nesting->level == 1 && !haft__nesting->was_parked) {
+        haft__nesting->is_lifted = false;
     }
 }
 
 /* --- jobs and parks --- */
 
-static void haft__set_level(haft_domain *domain, struct haft__standing *haft__standing, int32_t level)
+static void haft__set_level(haft_domain *domain, struct haft__nesting *haft__nesting, int32_t level)
 {
-    const int32_t before = haft__standing->level;
+    const int32_t before = haft__nesting->level;
 
-    haft__standing->level = level;
-    haft__lift_review(haft__standing);
-    domain->clock->settle(domain, haft__standing, before);
+    haft__nesting->level = level;
+    haft__lift_review(haft__nesting);
+    domain->clock->settle(domain, haft__nesting, before);
 }
 
 /* The level in a job that begins at `level`. */
@@ -10770,9 +10771,9 @@ static int32_t haft__level_inside(int32_t level)
     return level > 0 ? level + 1 : 1;
 }
 
-static haft_job_state haft__state_of(const struct haft__standing *haft__standing)
+static haft_job_state haft__state_of(const struct haft__nesting *haft__nesting)
 {
-    return (haft_job_state){haft__thread_number(), (uint32_t)haft__standing->level, haft__standing->open};
+    return (haft_job_state){haft__thread_number(), (uint32_t)haft__nesting->level, haft__nesting->open};
 }
 
 static int32_t haft__level_of(haft_job_state state)
@@ -10785,46 +10786,46 @@ static haft_job_state haft__unkept(uint32_t open)
     return (haft_job_state){haft__thread_number(), 0, open};
 }
 
-/* The standing that a state is of; NULL: none was kept. */
-static struct haft__standing *haft__kept(haft_domain *domain, haft_job_state state)
+/* The nesting state that a state is of; NULL: none was kept. */
+static struct haft__nesting *haft__kept(haft_domain *domain, haft_job_state state)
 {
     assert(state.thread == haft__thread_number() && "a job or park ends on the thread where it began");
-    if (state.open >= haft__OPEN_COUNTED || domain->clock->standing == NULL) {
+    if (state.open >= haft__OPEN_COUNTED || domain->clock->nesting == NULL) {
         return NULL;
     }
-    struct haft__standing *haft__standing = haft__present(domain);
+    struct haft__nesting *haft__nesting = haft__present(domain);
 
-    assert(haft__standing != NULL && haft__standing->open == state.open + 1 && "the last one ends first");
-    return haft__standing;
+    assert(haft__nesting != NULL && haft__nesting->open == state.open + 1 && "the last one ends first");
+    return haft__nesting;
 }
 
 haft_job_state haft_job_begin(haft_domain *domain)
 {
-    if (domain->clock->standing == NULL) {
+    if (domain->clock->nesting == NULL) {
         haft__section_count(domain, 1);
         return haft__unkept(haft__OPEN_COUNTED);
     }
-    struct haft__standing *haft__standing = domain->clock->standing(domain, true);
+    struct haft__nesting *haft__nesting = domain->clock->nesting(domain, true);
 
-    if (haft__standing == NULL) {
+    if (haft__nesting == NULL) {
         haft__forgotten++;
         return haft__unkept(haft__OPEN_UNKNOWN);
     }
-    const haft_job_state state = haft__state_of(haft__standing);
+    const haft_job_state state = haft__state_of(haft__nesting);
 
-    haft__standing->open++;
-    haft__set_level(domain, haft__standing, haft__level_inside(haft__level_of(state)));
+    haft__nesting->open++;
+    haft__set_level(domain, haft__nesting, haft__level_inside(haft__level_of(state)));
     return state;
 }
 
 void haft_job_end(haft_domain *domain, haft_job_state state)
 {
-    struct haft__standing *haft__standing = haft__kept(domain, state);
+    struct haft__nesting *haft__nesting = haft__kept(domain, state);
 
-    if (haft__standing != NULL) {
-        assert(haft__standing->level == haft__level_inside(haft__level_of(state)) || haft__standing->level == 0);
-        haft__standing->open = state.open;
-        haft__set_level(domain, haft__standing, haft__level_of(state));
+    if (haft__nesting != NULL) {
+        assert(haft__nesting->level == haft__level_inside(haft__level_of(state)) || haft__nesting->level == 0);
+        haft__nesting->open = state.open;
+        haft__set_level(domain, haft__nesting, haft__level_of(state));
     } else if (state.open == haft__OPEN_UNKNOWN) {
         haft__forgotten--;
     } else if (state.open == haft__OPEN_COUNTED) {
@@ -10833,42 +10834,42 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
 }
 
 /*
- * The calling thread's standing for a park: without jobs, too, it may be online.  NULL: it is
+ * The calling thread's nesting state for a park: without jobs, too, it may be online.  NULL: it is
  * offline, and has none; or nothing but a job can bring it online.
  */
-static struct haft__standing *haft__parked(haft_domain *domain)
+static struct haft__nesting *haft__parked(haft_domain *domain)
 {
     const haft_foreign_clock *foreign = &domain->foreign;
     const bool is_online = haft__foreign_has_online(foreign) && haft__foreign_is_inside(foreign);
-    struct haft__standing *haft__standing = is_online ? domain->clock->standing(domain, true) : haft__present(domain);
+    struct haft__nesting *haft__nesting = is_online ? domain->clock->nesting(domain, true) : haft__present(domain);
     const bool has_sections = domain->clock->is_foreign && !haft__foreign_has_online(foreign);
 
-    return haft__standing != NULL && haft__standing->open == 0 && has_sections ? NULL : haft__standing;
+    return haft__nesting != NULL && haft__nesting->open == 0 && has_sections ? NULL : haft__nesting;
 }
 
 haft_job_state haft_thread_park(haft_domain *domain)
 {
-    struct haft__standing *haft__standing = haft__parked(domain);
+    struct haft__nesting *haft__nesting = haft__parked(domain);
 
     assert(!haft__callback_is_running() && "no park in a callback: a job may hold pointers");
-    if (haft__standing == NULL || haft__callback_is_running()) {
+    if (haft__nesting == NULL || haft__callback_is_running()) {
         return haft__unkept(haft__OPEN_UNKNOWN);
     }
-    const haft_job_state state = haft__state_of(haft__standing);
+    const haft_job_state state = haft__state_of(haft__nesting);
 
-    haft__standing->open++;
-    haft__set_level(domain, haft__standing, haft__PARKED);
+    haft__nesting->open++;
+    haft__set_level(domain, haft__nesting, haft__PARKED);
     return state;
 }
 
 void haft_thread_unpark(haft_domain *domain, haft_job_state state)
 {
-    struct haft__standing *haft__standing = haft__kept(domain, state);
+    struct haft__nesting *haft__nesting = haft__kept(domain, state);
 
-    if (haft__standing != NULL) {
-        assert(haft__standing->level <= 1 && "jobs begun since the park end before unpark");
-        haft__standing->open = state.open;
-        haft__set_level(domain, haft__standing, haft__level_of(state));
+    if (haft__nesting != NULL) {
+        assert(haft__nesting->level <= 1 && "jobs begun since the park end before unpark");
+        haft__nesting->open = state.open;
+        haft__set_level(domain, haft__nesting, haft__level_of(state));
     }
 }
 
@@ -11289,7 +11290,7 @@ HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket)
 
 #define haft__ENDS(X)                                                                                    \
     X(aborted)                                                                                     \
-    X(reclaimed) /* freed or aborted, and taken back */                                            \
+    X(reclaimed) /* freed or aborted, and reclaimed */                                             \
     X(exhausted)
 
 /* Counters that are statistics as they are. */
@@ -11383,12 +11384,12 @@ struct haft_worker {
     struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors at hand */
     uint32_t spare_count;
     uint32_t batch_limit;    /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t lift;           /* of its thread's standing, that it is of: see jobs.h */
+    uint32_t lift;           /* of its thread's nesting state, that it is of: see jobs.h */
     uint64_t callback;       /* that it was opened in; 0: none */
     struct haft__segment *segment; /* of descriptors, brought last by its thread */
     bool is_to_draw;         /* open, and it has not drawn from the budget */
     bool is_movable;         /* the frame clock lets it go from thread to thread */
-    uint64_t swept;          /* tickets done when it last found no due batch anywhere */
+    uint64_t swept;          /* tickets done when it last found no elapsed batch anywhere */
     uint64_t failures_seen;  /* the table's, when last answered */
     uint64_t failures_before; /* and when the worker was opened: it does not wait for that */
     uint64_t ended_seen;      /* objects and reservations ever ended, at the last quiescent point */
@@ -11428,21 +11429,21 @@ struct haft__released {
     haft__atomic_u64 slots; /* in all of them */
 };
 
-struct haft__refill; /* suppliers.h */
+struct haft__refill; /* refill.c */
 
 /*
- * A supplier: a function that a search asks for slots.  True: the filling batch has some, or a
- * batch was taken out, to be taken back before the next round.
+ * A refill source: a function that a refill asks for slots.  True: the filling batch has some, or a
+ * batch was detached, to be reclaimed before the next round.
  */
 typedef bool haft__refill_source(haft_worker *worker, struct haft__refill *refill);
 
 #define haft__REFILL_SOURCES_MOST 9 /* of a table with every option: refill_choose_sources() */
 
-/* How a table's search goes, by the table's options: refill_choose_sources() sets it. */
+/* How a table's refill goes, by the table's options: refill_choose_sources() sets it. */
 struct haft__refill_sources {
     haft__refill_source *in_order[haft__REFILL_SOURCES_MOST + 1]; /* NULL behind the last */
 
-    /* Between rounds, take back the batch that was taken out.  NULL: none ever is. */
+    /* Between rounds, reclaim the batch that was detached.  NULL: none ever is. */
     void (*reclaim)(haft_worker *worker, struct haft__refill *refill);
 };
 
@@ -11456,7 +11457,7 @@ struct haft_table {
     haft_reclaim *on_reclaim;
     void *reclaim_arg;
     bool is_quick;         /* haft_insert may copy without a call */
-    bool reclaims_by_slot; /* each slot that is taken back is looked at */
+    bool reclaims_by_slot; /* each slot that is reclaimed is looked at */
     bool never_waits;      /* no quiescent point waits for a grace period */
     uint64_t capacity;
     uint64_t budget_size;
@@ -11471,7 +11472,7 @@ struct haft_table {
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 failures; /* times that a thread found no slot */
     haft__atomic_u64 budget;                        /* slots that workers may still hold back */
     haft__atomic_u64 workers; /* address of the worker added last | 1: none is opened any more */
-    haft__atomic_u64 handed;  /* the highest ticket handed over; 0: nothing is due or will be: handed.h */
+    haft__atomic_u64 handed;  /* the highest ticket handed over, or 0: see handed.h */
     _Alignas(haft__CACHE_LINE) struct haft__depot waiting; /* full batches, with their tickets */
     struct haft__depot ready;                        /* full batches that may be reused at once */
     _Alignas(haft__CACHE_LINE) struct haft__slot_list lists[haft__LIST_COUNT];
@@ -11479,7 +11480,7 @@ struct haft_table {
     struct haft__inherited inherited;
     struct haft__released released;
     haft__atomic_u64 trimming; /* 1: a thread takes slots out of all batches (trim) */
-    haft__atomic_u64 drawing; /* fresh slots that searches ask for, with waiting_bytes: see suppliers.c */
+    haft__atomic_u64 drawing;  /* fresh slots that refills ask for, with waiting_bytes: see refill.c */
 
     uint64_t number;        /* no other table ever has it */
     haft_table *next_open;  /* in the list of all: see tables.h */
@@ -11491,7 +11492,7 @@ struct haft_table {
 
 /*
  * The pins of an object: their number, in the lower half; and a flag, set when its slot was to be
- * taken back and had pins: then the last unpin puts it into the list of unpinned ones.
+ * reclaimed and had pins: then the last unpin puts it into the list of unpinned ones.
  */
 #define haft__PIN_ELAPSED (UINT64_C(1) << 63)
 #define haft__PIN_COUNT UINT64_C(0xffffffff)
@@ -11580,7 +11581,7 @@ static inline bool haft__life_end(const struct haft__slots *slots, haft_id id, u
 }
 
 /*
- * The word of a slot that is taken back: free for the life that `word` has the generation of, or
+ * The word of a slot that is reclaimed: free for the life that `word` has the generation of, or
  * exhausted.
  */
 static inline uint64_t haft__life_after(const struct haft__slots *slots, uint64_t word)
@@ -11602,11 +11603,11 @@ static inline bool haft__life_give_up(const struct haft__slots *slots, haft_id i
     assert(haft__life_is_reserved(slots, id) && "an id is reserved, and given up once");
     haft__slots_poison(slots, word);
     haft__store_relaxed(OWN, word, next);
-    return haft__word_index(format, next) != haft__MARK_EXHAUSTED; /* else there is nothing to take back */
+    return haft__word_index(format, next) != haft__MARK_EXHAUSTED; /* else there is nothing to reclaim */
 }
 
 /*
- * concurrent/worker/refill.h - the search for a slot.
+ * concurrent/worker/refill.h - finding slots for a worker's filling batch.
  */
 
 /*
@@ -11615,7 +11616,7 @@ static inline bool haft__life_give_up(const struct haft__slots *slots, haft_id i
  */
 HAFT_INTERNAL haft_status haft__refill_if_empty(haft_worker *worker, uint64_t most, uint32_t *count);
 
-/* The table's suppliers, by its options.  Before any worker uses it. */
+/* The table's sources, by its options.  Before any worker uses it. */
 HAFT_INTERNAL void haft__refill_choose_sources(haft_table *table);
 
 /*
@@ -12160,11 +12161,11 @@ static bool haft__is_crowded(const struct haft__ring *ring, uint64_t most)
 /* In the child of a fork the allocator may be locked for ever: it keeps what it has. */
 HAFT_INTERNAL void haft__descriptors_keep_up(haft_worker *worker)
 {
-    const bool is_short =
+    const bool has_failed =
         haft__is_crowded(&worker->waiting, haft__PARTIAL_BATCHES(haft__descriptors_waiting(worker))) ||
         haft__is_crowded(&worker->ready, haft__descriptors_ready(worker));
 
-    if (is_short && haft__load_relaxed(HINT, &worker->segments) < haft__SEGMENTS_MOST &&
+    if (has_failed && haft__load_relaxed(HINT, &worker->segments) < haft__SEGMENTS_MOST &&
         haft__domain_check_process(worker->table->domain) == HAFT_OK) {
         struct haft__segment *segment = haft__descriptors_bring(worker);
 
@@ -12202,8 +12203,8 @@ HAFT_INTERNAL struct haft__batch *haft__exchange_take_ready(haft_worker *worker)
 HAFT_INTERNAL struct haft__batch *haft__exchange_steal_ready(haft_worker *worker);
 
 /*
- * A batch that is due, with a ticket up to `done`, which the domain has done: the worker's own, or
- * the depot's; or from the rings of others.  NULL: none.
+ * A batch that has elapsed, with a ticket up to `done`, which the domain has done: the worker's
+ * own, or the depot's; or from the rings of others.  NULL: none.
  */
 HAFT_INTERNAL struct haft__batch *haft__exchange_take_elapsed(haft_worker *worker, uint64_t done);
 HAFT_INTERNAL struct haft__batch *haft__exchange_steal_elapsed(haft_worker *worker, uint64_t done);
@@ -12219,10 +12220,12 @@ HAFT_INTERNAL struct haft__batch *haft__exchange_take_waiting(haft_worker *worke
  * concurrent/worker/handed.h - slots handed over, and slots in transit.
  *
  * A worker that hands over raises one word of the table to its latest ticket.  While the word is
- * set, the quiescent points of all workers look at the clock and reclaim what is due (sweep.h).
+ * set, the quiescent points of all workers look at the clock and reclaim what has elapsed
+ * (sweep.h).
  *
  *   handing over   push the batches; raise the word, in a read-modify-write each time
- *   clearing       the word's ticket is done, and no ring and no depot has a batch that is due:
+ *   clearing       the word's ticket is done, and no ring and no depot has a batch that has
+ *   elapsed:
  *                  clear the word, and look once more.  A batch pushed before the word was raised
  *                  is found by then; one whose word is raised later sets it again
  *
@@ -12237,7 +12240,8 @@ HAFT_INTERNAL void haft__handed_raise(haft_table *table, uint64_t ticket);
 /* The highest ticket handed over; 0: all were reclaimed, or are in transit.  Any thread. */
 HAFT_INTERNAL uint64_t haft__handed_ticket(const haft_table *table);
 
-/* The word is 0 again; false: it was raised meanwhile.  Look for batches that are due once more. */
+/* The word is 0 again; false: it was raised meanwhile.  Look for batches that have elapsed once
+ * more. */
 HAFT_INTERNAL bool haft__handed_clear(haft_table *table, uint64_t ticket);
 
 /*
@@ -12324,22 +12328,23 @@ static struct haft__batch *haft__put_together(haft_worker *worker, const struct 
 }
 
 /*
- * The oldest batch of a full ring is due, and `batch` waits.  So the oldest goes to the ring's end,
- * and the next one makes room in its place.  (If that one is due too, the two go together.)
+ * The oldest batch of a full ring has elapsed, and `batch` waits.  So the oldest goes to the ring's
+ * end, and the next one makes room in its place.  (If that one has elapsed too, the two go
+ * together.)
  */
 static struct haft__batch *haft__pass_over(haft_worker *worker, const struct haft__batch_queue *queue,
-                               struct haft__batch *due, struct haft__batch *batch, uint64_t done)
+                               struct haft__batch *elapsed, struct haft__batch *batch, uint64_t done)
 {
     struct haft__batch *next = haft__ring_take(queue->ring, &worker->table->pool, UINT64_MAX);
 
     if (next == NULL) {
         /* others have emptied the ring meanwhile */
     } else if (haft__load_relaxed(OWN, &next->ticket) <= done) {
-        due = haft__put_together(worker, queue, due, next);
+        elapsed = haft__put_together(worker, queue, elapsed, next);
     } else {
         batch = haft__put_together(worker, queue, batch, next);
     }
-    const bool is_pushed = haft__ring_push(queue->ring, due);
+    const bool is_pushed = haft__ring_push(queue->ring, elapsed);
 
     (void)is_pushed;
     assert(is_pushed && "there is room: two were taken, and only the owner pushes");
@@ -12364,9 +12369,9 @@ static void haft__put_in_queue(haft_worker *worker, const struct haft__batch_que
         if (oldest == NULL) {
             continue; /* others have emptied the ring meanwhile */
         }
-        const bool is_due = haft__load_relaxed(OWN, &oldest->ticket) <= done;
+        const bool has_elapsed = haft__load_relaxed(OWN, &oldest->ticket) <= done;
 
-        batch = is_due && haft__load_relaxed(OWN, &batch->ticket) > done
+        batch = has_elapsed && haft__load_relaxed(OWN, &batch->ticket) > done
                     ? haft__pass_over(worker, queue, oldest, batch, done)
                     : haft__put_together(worker, queue, batch, oldest);
     }
@@ -13054,7 +13059,7 @@ HAFT_INTERNAL void haft__retire_open(haft_worker *worker);
 /* What the worker has retired is handed over, where it matters when a slot is reclaimed. */
 HAFT_INTERNAL void haft__retire_hand_over(haft_worker *worker);
 
-/* Hand all slots that the worker holds on to others. */
+/* Give all of the worker's slots to other workers. */
 HAFT_INTERNAL void haft__retire_flush(haft_worker *worker);
 
 /* haft_abort, as called from `caller`. */
@@ -13304,14 +13309,14 @@ HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, cons
 }
 
 /*
- * concurrent/worker/reclaim.h - taking slots back after their grace period.
+ * concurrent/worker/reclaim.h - reclaiming slots after their grace period.
  */
 
 /*
- * Take back the slots of a batch that is due; those that may be used again are ready for any
+ * Reclaim the slots of a batch that has elapsed; those that may be used again are ready for any
  * worker.  The worker's thread, outside callbacks; lock-free, except on_reclaim.
  *
- * A call that takes batches back takes those that are due when it begins: callbacks free others,
+ * A call that reclaims batches takes those that have elapsed when it begins: callbacks free others,
  * and no batch is given a ticket that is done, so the call returns.
  */
 HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source);
@@ -13323,7 +13328,7 @@ HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *
 HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch *batch);
 
 /*
- * Inside a callback: the batch that takes the slots taken back so far, if it has any and is of this
+ * Inside a callback: the batch that takes the slots reclaimed so far, if it has any and is of this
  * table; else NULL.
  */
 HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *table);
@@ -13333,7 +13338,7 @@ HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *ta
 /*
  * The way back: a slot between its grace period and its next life.
  *
- * A thread takes one batch back at a time: the source is detached, so no other call finds it, and
+ * A thread reclaims one batch at a time: the source is detached, so no other call finds it, and
  * the slots that survive go into another batch, the destination.  A callback may use any worker
  * meanwhile; it finds the slots of the destination, and never those of the source.
  *
@@ -13343,13 +13348,13 @@ HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *ta
  *   OWN     this worker has the batch, and so the words of its slots
  */
 
-/* The batch that the calling thread takes back. */
+/* The batch that the calling thread reclaims. */
 static haft__THREAD_LOCAL struct haft__taking {
     const haft_table *table; /* NULL: nothing */
     struct haft__batch *destination;
 } haft__taking;
 
-/* Whether pins keep the slot from being taken back: then the last unpin puts it into a list. */
+/* Whether pins keep the slot from being reclaimed: then the last unpin puts it into a list. */
 static bool haft__is_pinned(const haft_table *table, haft__atomic_u64 *at)
 {
     haft__atomic_u64 *pins = haft__slots_pins(&table->slots, at);
@@ -13462,11 +13467,11 @@ HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *ta
 /* All freed slots take tickets, in batches, and are handed over. */
 HAFT_INTERNAL void haft__drain_freed(haft_worker *worker);
 
-/* Up to a batch of unpinned slots, which are due; NULL: none. */
+/* Up to a batch of unpinned slots, which has elapsed; NULL: none. */
 HAFT_INTERNAL struct haft__batch *haft__drain_unpinned(haft_worker *worker);
 
 /*
- * Collect from all lists; unpinned slots are taken back.  This and what follows: outside callbacks.
+ * Drain all lists; unpinned slots are reclaimed.  This and what follows: outside callbacks.
  */
 HAFT_INTERNAL void haft__drain_lists(haft_worker *worker);
 
@@ -13476,58 +13481,58 @@ HAFT_INTERNAL void haft__drain_lists(haft_worker *worker);
  */
 HAFT_INTERNAL bool haft__drain_all_lists(haft_worker *worker);
 
-/* drain_all_lists(), then take back all batches that were due when it began. */
+/* drain_all_lists(), then reclaim all batches that had elapsed when it began. */
 HAFT_INTERNAL void haft__sweep_elapsed(haft_worker *worker);
 
 /*
- * If slots were handed over, reclaim some of those that are due; with never_wait, only the worker's
- * own and those for which no ring had room.
+ * If slots were handed over, reclaim some of those that have elapsed; with never_wait, only the
+ * worker's own and those for which no ring had room.
  */
 HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker);
 
 /* concurrent/worker/refill.c */
 
 /*
- * The suppliers of a table, in the order in which a search asks them for slots:
+ * The sources of a table, in the order in which a refill asks them for slots:
  *
- *   1. inside a callback: the slots that its thread has taken back so far
+ *   1. inside a callback: the slots that its thread has reclaimed so far
  *   2. the worker's own ready batches, then the depot's
- *   3. the worker's own batches that are due, then the depot's
+ *   3. the worker's own batches that have elapsed, then the depot's
  *   4. the lists: slots of haft_table_free(), and unpinned ones
  *   5. a former local table's free slots, then fresh ones
- *   6. the ready batches of other workers, then their due ones
+ *   6. the ready batches of other workers, then their elapsed ones
  *
  * A table has only those that its options call for: refill_choose_sources().  To add a source of
- * slots, write a supplier and put it into that list.
+ * slots, write a source and put it into that list.
  *
- * Inside a callback, tables with on_reclaim leave due batches alone.
+ * Inside a callback, tables with on_reclaim leave elapsed batches alone.
  *
  * Bound (waiting_bytes): fresh slots come only while those in use that hold no object, and those
- * that other searches ask for, leave room.  A search asks first, then it counts: of two at once,
+ * that other refills ask for, leave room.  A refill asks first, then it counts: of two at once,
  * the later one sees the earlier one's slots, or that it asks for them.  So no more slots are ever
  * used than the most that held objects at a time, and the bound.
  *
- * No callback runs within a round.  A supplier that finds a batch with callbacks to run takes it
- * out, which ends the round: the search has the batch taken back, and begins anew.
+ * No callback runs within a round.  A source that finds a batch with callbacks to run detaches it,
+ * which ends the round: the refill reclaims the batch, and begins anew.
  *
  * Edges in this file.
- *   HINT     shortage: other workers hand on their slots sooner or later
- *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the search that
+ *   HINT     allocation failure: other workers flush their slots sooner or later
+ *   ASK      use_bounded (release) -> use_bounded (acquire)   slots in use before the refill that
  *            drew them no longer asks for them
  */
 
-/* A search, and what its suppliers answer besides slots. */
+/* A refill, and what its sources answer besides slots. */
 struct haft__refill {
-    struct haft__batch *detached; /* taken out, to be taken back before the next round; NULL: none */
+    struct haft__batch *detached; /* to be reclaimed before the next round; NULL: none */
     haft_status status;     /* why there are no fresh slots */
-    bool has_begun;         /* a supplier has asked for due batches */
-    unsigned unpinned;      /* batches of unpinned slots taken out */
-    uint64_t done;          /* then: the highest ticket done when a supplier first asked */
+    bool has_begun;         /* a source has asked for elapsed batches */
+    unsigned unpinned;      /* batches of unpinned slots detached */
+    uint64_t done;          /* then: the highest ticket done when a source first asked */
 };
 
 /* --- batches that are ready --- */
 
-/* Hand on the slots of the filling batch beyond the batch limit. */
+/* Flush the slots of the filling batch beyond the batch limit. */
 static void haft__flush_rest(haft_worker *worker)
 {
     if (haft__filling_count(worker) > worker->batch_limit) {
@@ -13557,7 +13562,7 @@ static bool haft__use(haft_worker *worker, struct haft__batch *batch)
     return true;
 }
 
-/* Inside a callback: the slots that its thread has taken back so far. */
+/* Inside a callback: the slots that its thread has reclaimed so far. */
 static bool haft__use_destination(haft_worker *worker, struct haft__refill *refill)
 {
     struct haft__batch *destination = haft__reclaim_destination(worker->table);
@@ -13583,9 +13588,9 @@ static bool haft__steal_ready(haft_worker *worker, struct haft__refill *refill)
     return haft__use(worker, haft__exchange_steal_ready(worker));
 }
 
-/* --- batches that are due --- */
+/* --- batches that have elapsed --- */
 
-/* The search takes back what is due when it first asks. */
+/* The refill reclaims what has elapsed when it first asks. */
 static uint64_t haft__done_of(haft_worker *worker, struct haft__refill *refill)
 {
     if (!refill->has_begun) {
@@ -13595,10 +13600,10 @@ static uint64_t haft__done_of(haft_worker *worker, struct haft__refill *refill)
     return refill->done;
 }
 
-/* A batch that is due, with a ticket up to `done`; NULL: none. */
+/* A batch that has elapsed, with a ticket up to `done`; NULL: none. */
 typedef struct haft__batch *haft__elapsed_taker(haft_worker *worker, uint64_t done);
 
-/* Tables without on_reclaim: take the batch back, and use it.  False: NULL, or no slot is left. */
+/* Tables without on_reclaim: reclaim the batch, and use it.  False: NULL, or no slot is left. */
 static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
 {
     if (batch == NULL) {
@@ -13608,7 +13613,7 @@ static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
     return haft__use(worker, batch);
 }
 
-/* Due batches until one of them has slots. */
+/* Elapsed batches until one of them has slots. */
 static bool haft__use_first_elapsed(haft_worker *worker, struct haft__refill *refill, haft__elapsed_taker *take)
 {
     const uint64_t done = haft__done_of(worker, refill);
@@ -13632,14 +13637,14 @@ static bool haft__steal_elapsed(haft_worker *worker, struct haft__refill *refill
     return haft__use_first_elapsed(worker, refill, haft__exchange_steal_elapsed);
 }
 
-/* --- batches that are due, in a table with on_reclaim --- */
+/* --- batches that have elapsed, in a table with on_reclaim --- */
 
 static void haft__reclaim_detached(haft_worker *worker, struct haft__refill *refill)
 {
     haft__reclaim_batch(worker, refill->detached);
 }
 
-/* The round ends with this batch, to be taken back; false: NULL. */
+/* The round ends with this batch, to be reclaimed; false: NULL. */
 static bool haft__detach(struct haft__refill *refill, struct haft__batch *batch)
 {
     refill->detached = batch;
@@ -13686,7 +13691,7 @@ static bool haft__detach_unpinned(haft_worker *worker, struct haft__refill *refi
 
 /* --- a former local table's free slots, and fresh ones --- */
 
-/* The most slots to draw.  Inside a callback one: the batch taken back has slots to come. */
+/* The most slots to draw.  Inside a callback one: the batch reclaimed has slots to come. */
 static uint64_t haft__most_to_draw(const haft_worker *worker)
 {
     return haft__callback_is_running() ? 1 : worker->batch_limit;
@@ -13729,7 +13734,7 @@ static bool haft__use_bounded(haft_worker *worker, struct haft__refill *refill)
 {
     haft_table *table = worker->table;
     const uint64_t most = haft__most_to_draw(worker);
-    /* Weakened, slots of an earlier search could count neither as asked for nor as in use. */
+    /* Weakened, slots of an earlier refill could count neither as asked for nor as in use. */
     const uint64_t asked = haft__fetch_add_acquire(ASK, &table->drawing, most);
     const uint64_t haft__taken = asked + haft__occupancy_idle(table);
     const uint64_t room = haft__taken < table->waiting_slots ? table->waiting_slots - haft__taken : 0;
@@ -13773,7 +13778,7 @@ HAFT_INTERNAL void haft__refill_choose_sources(haft_table *table)
     sources->reclaim = calls_back ? haft__reclaim_detached : NULL;
 }
 
-/* --- the search --- */
+/* --- the rounds --- */
 
 /* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
 static haft_status haft__fail_refill(haft_worker *worker, haft_status fresh)
@@ -13787,7 +13792,7 @@ static haft_status haft__fail_refill(haft_worker *worker, haft_status fresh)
     return haft__occupancy_why_none(table, worker, fresh);
 }
 
-/* One supplier after the other, until one has found something. */
+/* One source after the other, until one has found something. */
 static bool haft__ask_sources(haft_worker *worker, struct haft__refill *refill)
 {
     haft__refill_source *const *next = worker->table->refill_sources.in_order;
@@ -13801,7 +13806,7 @@ static bool haft__ask_sources(haft_worker *worker, struct haft__refill *refill)
 }
 
 /*
- * One round.  HAFT_OK: the filling batch has slots; or a batch was taken back, and it is time for
+ * One round.  HAFT_OK: the filling batch has slots; or a batch was reclaimed, and it is time for
  * another round.
  */
 static haft_status haft__refill_round(haft_worker *worker, struct haft__refill *refill)
@@ -14113,7 +14118,7 @@ void haft_abort(haft_worker *worker, haft_id id)
 /* concurrent/worker/sweep.c */
 
 /*
- * Sweeping a table: reclaiming what is due from its lists, and from any ring or depot.
+ * Sweeping a table: reclaiming what has elapsed from its lists, and from any ring or depot.
  *
  * Edges in this file.
  *   HINT   whether anything was handed over: a look that comes too early is made again
@@ -14204,7 +14209,7 @@ HAFT_INTERNAL void haft__sweep_elapsed(haft_worker *worker)
 
 /* --- at quiescent points --- */
 
-/* Reclaim some slots that are due.  True: no others are. */
+/* Reclaim some slots that have elapsed.  True: no others are. */
 static bool haft__reclaim_some(haft_worker *worker, uint64_t done)
 {
     const bool own_alone = worker->table->never_waits;
@@ -14223,7 +14228,7 @@ static bool haft__reclaim_some(haft_worker *worker, uint64_t done)
     return false;
 }
 
-/* No batch is due, and the highest ticket handed over is done. */
+/* No batch has elapsed, and the highest ticket handed over is done. */
 static void haft__clear_handed(haft_worker *worker, uint64_t handed, uint64_t done)
 {
     if (!haft__handed_clear(worker->table, handed)) {
@@ -14278,7 +14283,8 @@ HAFT_INTERNAL void haft__worker_return(haft_worker *worker);
  * Workers: opening, closing, and the duties between jobs; and borrowing one for a call.
  *
  * Edges in this file.
- *   HINT    shortage: answered now or at the next quiescent point; whether slots were handed over
+ *   HINT    allocation failure: answered now or at the next quiescent point; whether slots were
+ *           handed over
  *   OWN     counts that this worker alone writes
  */
 
@@ -14302,7 +14308,8 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* The duties between jobs: take back what is due and handed over, and collect slots in lists. */
+/* The duties between jobs: reclaim slots that were handed over and have elapsed, and drain the
+ * lists. */
 static void haft__do_duties(haft_worker *worker)
 {
     if (haft__callback_is_running()) {
@@ -14314,7 +14321,8 @@ static void haft__do_duties(haft_worker *worker)
     }
 }
 
-/* Hand on all slots that the worker holds, and those that callbacks have freed meanwhile. */
+/* Give all of the worker's slots to other workers, and those that callbacks have freed meanwhile.
+ * */
 static void haft__let_go(haft_worker *worker)
 {
     if (haft__open_batch_count(worker) != 0) {
@@ -14397,17 +14405,18 @@ static bool haft__was_idle(haft_worker *worker)
     return idle;
 }
 
-/* Close the open batch if that is worth a ticket.  True after a shortage since the opening. */
+/* Close the open batch if that is worth a ticket.  True after an allocation failure since the
+ * opening. */
 static bool haft__close_if_worth(haft_worker *worker, bool idle)
 {
-    const uint64_t shortage = haft__load_relaxed(HINT, &worker->table->failures);
-    const bool is_short = shortage != worker->failures_seen;
+    const uint64_t failures = haft__load_relaxed(HINT, &worker->table->failures);
+    const bool has_failed = failures != worker->failures_seen;
 
-    if (idle || is_short || haft__is_worth_closing(worker)) {
+    if (idle || has_failed || haft__is_worth_closing(worker)) {
         haft__retire_open(worker);
     }
-    worker->failures_seen = shortage;
-    return is_short && shortage != worker->failures_before;
+    worker->failures_seen = failures;
+    return has_failed && failures != worker->failures_before;
 }
 
 /* Forget the closings that are done; the slots that wait still. */
@@ -14425,7 +14434,7 @@ static uint64_t haft__waiting(struct haft__backlog *backlog, uint64_t done)
     return backlog->retired - backlog->done;
 }
 
-/* Too many slots wait, or there was a shortage. */
+/* Too many slots wait, or there was an allocation failure. */
 static void haft__pay(const haft_table *table, uint64_t backlog)
 {
     haft_domain *domain = table->domain;
@@ -14443,12 +14452,12 @@ static void haft__pass_quiescent_point(haft_worker *worker)
     haft_domain *domain = table->domain;
 
     haft__descriptors_keep_up(worker);
-    const bool is_short = haft__close_if_worth(worker, haft__was_idle(worker));
+    const bool has_failed = haft__close_if_worth(worker, haft__was_idle(worker));
 
     haft__retire_hand_over(worker);
     const uint64_t done = haft__domain_done(domain);
     uint64_t backlog = haft__waiting(&worker->backlog, done);
-    const bool eager = is_short || haft__load_relaxed(HINT, &table->handed) > done ||
+    const bool eager = has_failed || haft__load_relaxed(HINT, &table->handed) > done ||
                        backlog >= haft__BACKLOG_WORTH(table->backlog_slots);
 
     haft__domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
@@ -14456,13 +14465,13 @@ static void haft__pass_quiescent_point(haft_worker *worker)
     if (eager) {
         haft__domain_notice_stall(domain);
     }
-    if (backlog > table->backlog_slots || is_short) {
+    if (backlog > table->backlog_slots || has_failed) {
         haft__pay(table, backlog);
     }
     haft__do_duties(worker);
 }
 
-/* An outer job of the thread may hold pointers: hand on, but announce and await nothing. */
+/* An outer job of the thread may hold pointers: retire, but announce and await nothing. */
 static void haft__pass_in_inner_job(haft_worker *worker)
 {
     haft__descriptors_keep_up(worker);
@@ -14958,7 +14967,7 @@ static void haft__check_free(struct haft__census *census, uint64_t index, uint64
     }
     if (is_retired && slots->has_pins &&
         haft__load_relaxed(OWN, haft__slots_pins(slots, haft__slots_word(slots, index))) > haft__PIN_ELAPSED) {
-        census->retired++; /* its last unpin will take it back */
+        census->retired++; /* its last unpin will reclaim it */
         return;
     }
     haft__object(census, "slot %" PRIu64 " is lost (word %#" PRIx64 ")", index, word);
@@ -15729,11 +15738,11 @@ HAFT_INTERNAL haft_table *haft__first_open_table(void)
  * Pins: a counter behind each object.
  *
  * After its grace period a retired slot gets no further pins: its id matches no more, and every
- * section that had resolved it has ended.  The thread that takes the slot back sets PIN_ELAPSED in
+ * section that had resolved it has ended.  The thread that reclaims the slot sets PIN_ELAPSED in
  * the counter; if it had pins, the thread that gives the last one back puts the slot into the
- * table's list of unpinned ones, from which it is taken back.  The flag decides, not the word: both
+ * table's list of unpinned ones, from which it is reclaimed.  The flag decides, not the word: both
  * threads would read "retired" there.  No callback runs in an unpin, so a chain of objects of which
- * each holds a pin on the next is taken back one by one.
+ * each holds a pin on the next is reclaimed one by one.
  *
  * Edges in this file.
  *   PIN      haft_unpin (release) -> is_pinned, haft_unpin (acquire): the use of the object before
@@ -16136,7 +16145,7 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
  * they were until workers take them: in a list of free slots through their words (lists.c), and in
  * a list of fresh runs (released.c).
  *
- * The heir, a worker that no thread has opened, has the local table's past in its statistics.
+ * The first worker, one that no thread has opened, has the local table's past in its statistics.
  *
  * Edges in this file.
  *   OWN     one thread has both tables
@@ -16182,7 +16191,7 @@ static uint64_t haft__shared_limit(const haft_local *local)
     return limit > local->slots.limit ? limit : local->slots.limit;
 }
 
-/* The heir: a closed worker that counts all that the local table has done. */
+/* The first worker, closed, that counts all that the local table has done. */
 static haft_status haft__add_first_worker(haft_table *table, const haft_local *local)
 {
     haft_worker *first = haft__worker_list_add(table, haft__WORKER_CLOSED);
@@ -16198,7 +16207,7 @@ static haft_status haft__add_first_worker(haft_table *table, const haft_local *l
     return HAFT_OK;
 }
 
-/* The local table's fresh runs, through the same links; the one in use is the heir's. */
+/* The local table's fresh runs, through the same links; the one in use is the first worker's. */
 static void haft__take_runs(haft_table *table, const haft_local *local)
 {
     const uint64_t slots = local->fresh_slots - (local->fresh_end - local->fresh_at);
@@ -16213,7 +16222,7 @@ static haft_status haft__take_over(haft_table *table, haft_domain *domain, haft_
     table->slots.limit = haft__shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    table->inherited.local = local; /* before table_start(), which chooses the suppliers by it */
+    table->inherited.local = local; /* before table_start(), which chooses the sources by it */
     haft_status status = haft__runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? haft__table_start(table, domain) : status;
@@ -16375,8 +16384,8 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 /*
  * Memory released while other threads work.
  *
- * Free slots lie in batches, and those of one run of pages in many batches.  So the call takes back
- * due batches first, and then takes all ready batches, from every ring and from the
+ * Free slots lie in batches, and those of one run of pages in many batches.  So the call reclaims
+ * elapsed batches first, and then takes all ready batches, from every ring and from the
  * depot.  If all slots of a run are in hand then, it notes the run's floor and releases its pages.
  * The other slots go into new batches, in order of index.  Meanwhile no other thread finds the
  * slots in hand: it gets HAFT_BUSY.
@@ -16391,7 +16400,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
 
 struct haft__trim {
     haft_table *table;
-    haft_worker *worker;       /* takes slots back */
+    haft_worker *worker;       /* reclaims slots */
     struct haft__reservation memory; /* of the bits */
     uint64_t *bits;            /* one for each slot: in hand */
     uint64_t end;              /* slots in hand lie below */
@@ -16402,7 +16411,7 @@ struct haft__trim {
 /* --- one thread at a time --- */
 
 /*
- * Begin, with a worker for the time of the call, and take back due slots: HAFT_OK; HAFT_BUSY if
+ * Begin, with a worker for the time of the call, and reclaim elapsed slots: HAFT_OK; HAFT_BUSY if
  * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.
  */
 static haft_status haft__trim_begin(haft_table *table, haft_worker **worker)

@@ -63,16 +63,16 @@
  *     haft/view.h           706  resolving ids: what every table has in common
  *     haft/domain.h        1430  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1766  the handle table that all threads share, and its workers
- *     haft/counted.h       2259  the handle table for any thread: objects are held by counts
- *     haft/local.h         2605  the handle table of one thread: slots with holes, stable addresses
+ *     haft/counted.h       2260  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2606  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2945  visiting the live objects of a shared table
- *     haft/pin.h           3061  holding on to an object beyond a read section
- *     haft/share.h         3113  hand a local table over to all threads, and back
- *     haft/memory.h        3196  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2946  visiting the live objects of a shared table
+ *     haft/pin.h           3062  holding on to an object beyond a read section
+ *     haft/share.h         3114  hand a local table over to all threads, and back
+ *     haft/memory.h        3197  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1045  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4251  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4252  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          961  a grace period that the program brings: a foreign clock
  *
@@ -634,7 +634,7 @@ typedef enum haft_edge {
     HAFT_EDGE_FLOOR,       /* a run's floor, and its slots' last use, before the next draw */
     HAFT_EDGE_EXTENT,      /* a table's bump above fresh slots before others use them */
     HAFT_EDGE_TALLY,       /* frees that led to an insertion, before its count */
-    HAFT_EDGE_ASK,         /* fresh slots in use before a search no longer asks for them */
+    HAFT_EDGE_ASK,         /* fresh slots in use before a refill no longer asks for them */
     HAFT_EDGE_QUIET,       /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,      /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_HANDED,      /* batches handed over before the word that tells of them is cleared */
@@ -1305,8 +1305,8 @@ typedef struct haft_footprint {
 #define HAFT_TABLE_STATS(X)                                                                        \
     X(live, gauge, objects, "published and not freed")                                             \
     X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
-    X(retired, gauge, slots, "freed, not taken back yet: in batches that wait or are due")         \
-    X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
+    X(retired, gauge, slots, "freed, not reclaimed yet: before or after a grace period")           \
+    X(free, gauge, slots, "reclaimed, to be reserved or restored again")                           \
     X(exhausted, gauge, slots, "lived all their generations")                                      \
     X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
@@ -1332,8 +1332,8 @@ typedef struct haft_footprint {
 #define HAFT_LOCAL_STATS(X)                                                                        \
     X(live, gauge, objects, "published and not freed")                                             \
     X(reserved, gauge, slots, "reserved, neither published nor given up")                          \
-    X(retired, gauge, slots, "freed, not taken back yet: on_destroy runs")                         \
-    X(free, gauge, slots, "taken back, to be reserved or restored again")                          \
+    X(retired, gauge, slots, "freed, not reclaimed yet: on_destroy runs")                          \
+    X(free, gauge, slots, "reclaimed, to be reserved or restored again")                           \
     X(exhausted, gauge, slots, "lived all their generations")                                      \
     X(released, gauge, slots, "not drawn since their memory was released: haft/memory.h")          \
     X(high_water, gauge, slots, "ever used: all of the above together")                            \
@@ -1553,7 +1553,7 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
 haft_status haft_domain_close(haft_domain *domain);
 
 /*
- * haft_domain_wait - wait until all that was retired and handed on before may be reused.  What
+ * haft_domain_wait - wait until all that was freed and flushed before may be reused.  What
  * still sits in a worker's open batch, or was freed by haft_table_free(), is not covered:
  * haft_worker_flush() hands it on.
  *
@@ -1575,9 +1575,9 @@ haft_status haft_domain_wait(haft_domain *domain);
 
 /*
  * haft_domain_tick - frame clock: the end of one frame and the beginning of the next.  All that was
- * freed and handed on before may be reused; a free that meets the tick lands in the next frame.
+ * freed and flushed before may be reused; a free that meets the tick lands in the next frame.
  * What still sits in a worker's open batch stays there: a call of haft_worker_quiescent() by each
- * worker at the end of its frame hands on what is worth it.
+ * worker at the end of its frame retires what is worth it.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_WRONG_CLOCK  the domain has another clock
@@ -1769,7 +1769,7 @@ void haft_thread_online(haft_domain *domain);
  * Objects never move; growth takes address space that was reserved at opening.
  *
  * Built with AddressSanitizer, program and library, a look at a freed object is reported from the
- * moment its slot is taken back, after the grace period, until the slot is used again.
+ * moment its slot is reclaimed, after the grace period, until the slot is used again.
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
@@ -1823,7 +1823,7 @@ void haft_thread_online(haft_domain *domain);
  * within another callback of a shared table.  Calls that wait, announce a quiescent point, close,
  * flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain and in release builds
  * too: a job above the callback may hold pointers.  A reservation in a callback finds slots that
- * its thread has just taken back, ready ones and fresh ones, but takes none back itself: so it may
+ * its thread has just reclaimed, ready ones and fresh ones, but reclaims none itself: so it may
  * answer HAFT_BUSY where one after the callback finds a slot.
  *
  * It returns: no longjmp(), no exception.
@@ -1835,11 +1835,11 @@ void haft_thread_online(haft_domain *domain);
  * over, and then reclaims up to 512 slots and a batch, of any worker; with never_wait only those
  * that this worker has freed and that no ring has room for.  haft_table_reclaim() waits for it.
  *
- * A call takes back only slots that are due when it begins, so it returns, whatever callbacks free
- * while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a callback takes slots
- * back in the next quiescent point or reservation outside callbacks.  haft_table_clear(),
- * haft_table_close() and haft_unshare() go on until no freed object is left, and haft_insert_wait()
- * and its kin while the answer is HAFT_BUSY.
+ * A call reclaims only slots whose grace period has elapsed when it begins, so it returns, whatever
+ * callbacks free while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a
+ * callback reclaims slots in the next quiescent point or reservation outside callbacks.
+ * haft_table_clear(), haft_table_close() and haft_unshare() go on until no freed object is left,
+ * and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -1945,7 +1945,7 @@ haft_status haft_table_clear(haft_table *table);
  * no memory.
  *
  * It waits for read sections that may still have an object of the table.  If no object lives, and
- * the freed ones have been handed on (haft_worker_flush) and their grace periods have passed, no
+ * the freed ones have been flushed (haft_worker_flush) and their grace periods have passed, no
  * section has one: the call does not wait, and releases the memory at once.  So a read section
  * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
  * closed table is misuse, whatever the id.
@@ -2042,10 +2042,10 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * comes for a while opens a worker and closes it again; one that may end anywhere, or sleep, or
  * that the program does not know uses a haft_counted (haft/counted.h).
  *
- * A worker's duties: reclaim slots that are due, its own first, then those of the depot and of
- * other workers, up to 512 and a batch, where on_reclaim or pins ask for it; collect slots of
- * haft_table_free(), and unpinned ones.  haft_worker_quiescent(), _flush() and _close() do them, so
- * on_reclaim may run there.
+ * A worker's duties: reclaim slots whose grace period has elapsed, its own first, then those of the
+ * depot and of other workers, up to 512 and a batch, where on_reclaim or pins ask for it; drain the
+ * lists of slots that haft_table_free() freed, and of unpinned ones.  haft_worker_quiescent(),
+ * _flush() and _close() do them, so on_reclaim may run there.
  */
 
 /*
@@ -2089,13 +2089,13 @@ haft_status haft_worker_close(haft_worker *worker);
  * freed between two calls, a worker that reuses what it frees uses at most 3,456 slots, and one
  * that only frees 8,192; of slots above 256 bytes 768 KiB (waiting_bytes) and three batches.
  *
- * It announces the quiescent state (qsbr, workers clock); hands on freed slots: 32 or more of them,
+ * It announces the quiescent state (qsbr, workers clock); retires freed slots: 32 or more of them,
  * 128 while 16 batches of the worker wait, any if none was freed since the last call or the table
  * is short of slots; and does the worker's duties.  It waits for a grace period when more than
  * 3,072 of the worker's freed slots wait for one; also when more than 2,048 do, or some worker has
  * found no slot since the last call or the opening, unless a grace period is under way.
  * (waiting_bytes makes the numbers smaller; the first is one and a half times the second.)  With
- * the frame clock, or never_wait, it never waits.  In an inner job it hands on, announces nothing
+ * the frame clock, or never_wait, it never waits.  In an inner job it retires, announces nothing
  * and waits for nothing.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION inside a section of a clock that can tell,
@@ -2105,13 +2105,13 @@ haft_status haft_worker_close(haft_worker *worker);
  * Progress  blocking, when it must wait.
  * Cost      O(1); O(workers and their threads) while slots handed over wait for on_reclaim or
  *           pins, or, workers clock, 1,024 or more of the worker's slots wait; a wait once in 2,048
- *           frees, or after a search in vain.
+ *           frees, or after a failed allocation.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
 /*
- * haft_worker_flush - hand on all slots of the worker, freed ones and those it could still reserve,
- * and do its duties: for a thread that will be idle for long.
+ * haft_worker_flush - give all of the worker's slots to other workers, freed ones and those it
+ * could still reserve, and do its duties: for a thread that will be idle for long.
  *
  * Returns   HAFT_OK, or HAFT_IN_CALLBACK.
  * Threads   the worker's thread, inside or outside a read section.
@@ -2160,7 +2160,7 @@ void haft_publish(haft_worker *worker, haft_id id);
  *
  * Threads   as haft_publish().
  * Progress  lock-free.
- * Cost      O(1).  The slot comes back after a grace period, as it is handed on with freed ones.
+ * Cost      O(1).  The slot comes back after a grace period, as it is retired with freed ones.
  */
 void haft_abort(haft_worker *worker, haft_id id);
 
@@ -2212,7 +2212,8 @@ haft_status haft_free(haft_worker *worker, haft_id id);
  *
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
- *           the slot begins when a worker collects it: by its duties, or as it looks for a slot.
+ *           the slot begins when a worker drains the list: by its duties, or as it looks for a
+ *           slot.
  */
 haft_status haft_table_free(haft_table *table, haft_id id);
 
@@ -3068,7 +3069,7 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
  * left, the answer is HAFT_BUSY.
  *
  * The table needs the option `pins` (a local table that is to be shared too): 8 bytes more in each
- * slot, and a read-modify-write for each slot that is taken back.  Without it no object can be
+ * slot, and a read-modify-write for each slot that is reclaimed.  Without it no object can be
  * pinned.
  */
 
@@ -3087,10 +3088,10 @@ void *haft_pin(haft_table *table, haft_id id);
 
 /*
  * haft_unpin - give one pin back.  It runs no callback.  If the object was freed meanwhile and only
- * pins kept its slot from being taken back, the last unpin puts the slot into a list of the table.
- * From there it is taken back, with its on_reclaim, by the next search that finds no ready slot, by
- * a worker's duties (haft/table.h), by haft_trim() or at closing.
- * Else the slot is taken back as any other.
+ * pins kept its slot from being reclaimed, the last unpin puts the slot into a list of the table.
+ * From there it is reclaimed, with its on_reclaim, by the next insertion that finds no ready slot,
+ * by a worker's duties (haft/table.h), by haft_trim() or at closing.  Else the slot is reclaimed as
+ * any other.
  *
  * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many
  *           unpins, or an id that never named it.
@@ -3098,7 +3099,7 @@ void *haft_pin(haft_table *table, haft_id id);
  * Ordering  release: all uses of the object come before the reuse of its memory.
  * Progress  lock-free.
  * Cost      one compare-and-swap; two for the last pin of an object that was freed.  A chain of
- *           objects, each of which unpins the next in on_reclaim, is taken back in a loop.
+ *           objects, each of which unpins the next in on_reclaim, is reclaimed in a loop.
  */
 haft_status haft_unpin(haft_table *table, haft_id id);
 
@@ -3303,10 +3304,10 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes
  * for each.
  *
- * First it takes back the slots that are due then, so on_reclaim may run here, with a worker that
- * the table provides.  Then it has all free slots in hand until it returns: other threads take
- * fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.  Free slots that stay
- * are put in order of index.
+ * First it reclaims the slots whose grace period has elapsed by then, so on_reclaim may run here,
+ * with a worker that the table provides.  Then it has all free slots in hand until it returns:
+ * other threads take fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.
+ * Free slots that stay are put in order of index.
  *
  * In the statistics, slots whose memory was released are `released` until a worker draws them;
  * `high_water` and `live` stay as they were.

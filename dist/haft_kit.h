@@ -1322,7 +1322,7 @@ typedef struct haft_applied {
  *             HAFT_BAD_BLOCK_SIZE   the option of that name
  *             HAFT_NO_MEMORY        no memory
  * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
- *           clock the set may be handed on to another thread; the set's worker is that thread's
+ *           clock the set may be handed over to another thread; the set's worker is that thread's
  *           from its first haft_recorder_open() or haft_commands_apply() on.  With qsbr and the
  *           workers clock the set's thread is offline while it waits for jobs, or every grace
  *           period waits for it.
@@ -1436,7 +1436,7 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
 /*
  * haft_commands_apply - carry out all commands since the last apply: first all creations, then all
  * calls, then all destructions, each by key and order of recording.  All recorders end.  Before it
- * returns it hands on the slots that it freed, so that one tick is enough to reuse them, and calls
+ * returns it flushes the slots that it freed, so that one tick is enough to reuse them, and calls
  * haft_worker_quiescent() for the set's worker.
  *
  * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
