@@ -13,41 +13,37 @@ static const haft_table_options options = {.capacity = 1000, .object_size = 8};
 static haft_domain *domain;
 static haft_table *table;
 
-static void open_domain(haft_clock clock)
-{
-    const bool has_flavour = clock == HAFT_CLOCK_THREAD || clock == HAFT_CLOCK_CALLER;
-    const haft_domain_options with = {.foreign_clock = has_flavour ? haft_urcu_memb() : NULL,
-                                      .clock = clock};
-
-    must(haft_domain_open(&with, &domain) == HAFT_OK);
-}
-
-static void close_domain(void)
-{
-    must(haft_domain_close(domain) == HAFT_OK);
-    expect_no_leaks();
-}
-
 /* --- domains and tables with every option --- */
 
 static haft_clock clock_to_open;
 
-static haft_status open_any_domain(void **opened)
+static haft_domain_options domain_to_open(void)
 {
     const bool has_flavour =
         clock_to_open == HAFT_CLOCK_THREAD || clock_to_open == HAFT_CLOCK_CALLER;
-    const haft_domain_options with = {.foreign_clock = has_flavour ? haft_urcu_memb() : NULL,
-                                      .clock = clock_to_open};
-    haft_domain *made = *opened;
-    const haft_status status = haft_domain_open(&with, &made);
 
-    *opened = made;
-    return status;
+    return (haft_domain_options){.foreign_clock = has_flavour ? haft_urcu_memb() : NULL,
+                                 .clock = clock_to_open};
 }
+
+FAULTS_OPEN(open_any_domain, haft_domain,
+            haft_domain_open((const haft_domain_options[]){domain_to_open()}, &made))
 
 static void close_any_domain(void *opened)
 {
     must(haft_domain_close(opened) == HAFT_OK);
+}
+
+static void open_domain(haft_clock clock)
+{
+    clock_to_open = clock;
+    must(open_any_domain((void **)&domain) == HAFT_OK);
+}
+
+static void close_domain(void)
+{
+    close_any_domain(domain);
+    expect_no_leaks();
 }
 
 Test(nth_call_of, opening_a_domain_of_each_clock)
@@ -61,14 +57,7 @@ Test(nth_call_of, opening_a_domain_of_each_clock)
 
 static haft_table_options options_to_open;
 
-static haft_status open_any_table(void **opened)
-{
-    haft_table *made = *opened;
-    const haft_status status = haft_table_open(domain, &options_to_open, &made);
-
-    *opened = made;
-    return status;
-}
+FAULTS_OPEN(open_any_table, haft_table, haft_table_open(domain, &options_to_open, &made))
 
 /* It can be used, too. */
 static void close_any_table(void *opened)

@@ -19,54 +19,25 @@ static const haft_table_options options = {.capacity = 1000, .object_size = 8};
 static haft_domain *domain;
 static haft_table *table;
 
-static haft_status open_domain(void **opened)
-{
-    const haft_domain_options thread_clock = {.foreign_clock = haft_urcu_memb(),
-                                              .clock = HAFT_CLOCK_THREAD};
-    haft_domain *made = *opened;
-    const haft_status status = haft_domain_open(&thread_clock, &made);
-
-    *opened = made;
-    return status;
-}
+FAULTS_OPEN(open_domain, haft_domain,
+            haft_domain_open(&(haft_domain_options){.foreign_clock = haft_urcu_memb(),
+                                                    .clock = HAFT_CLOCK_THREAD},
+                             &made))
 
 static void close_domain(void *opened)
 {
     must(haft_domain_close(opened) == HAFT_OK);
 }
 
-static haft_status open_table(void **opened)
-{
-    haft_table *made = *opened;
-    const haft_status status = haft_table_open(domain, &options, &made);
-
-    *opened = made;
-    return status;
-}
+FAULTS_OPEN(open_table, haft_table, haft_table_open(domain, &options, &made))
 
 static void close_table(void *opened)
 {
     must(haft_table_close(opened) == HAFT_OK);
 }
 
-static haft_status open_another_worker(void **opened)
-{
-    haft_worker *made = *opened;
-    const haft_status status = haft_worker_open(table, &made);
-
-    *opened = made;
-    return status;
-}
-
-static haft_status open_local(void **opened)
-{
-    const haft_local_options local = {.capacity = 1000, .object_size = 8};
-    haft_local *made = *opened;
-    const haft_status status = haft_local_open(&local, &made);
-
-    *opened = made;
-    return status;
-}
+FAULTS_OPEN(open_local, haft_local,
+            haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 8}, &made))
 
 static void close_local(void *opened)
 {
@@ -82,6 +53,68 @@ Test(nth_call_fails, a_thread_that_cannot_start_is_told_apart_from_memory)
     fail_calls(1, 1);
     expect_status(open_domain(&opened), HAFT_NO_MEMORY);
     fail_calls(0, -1);
+}
+
+/* --- of one thread, counted --- */
+
+static struct {
+    int kind;
+    haft_table_options options;
+    uint64_t growth_step; /* of a packed one */
+} to_open;
+
+static haft_status open_subject(void **opened)
+{
+    static struct subject subject;
+    haft_packed_options packed = {.capacity = to_open.options.capacity,
+                                  .object_size = to_open.options.object_size,
+                                  .sites = to_open.options.sites,
+                                  .growth_step = to_open.growth_step};
+    haft_status status;
+
+    if (to_open.growth_step != 0) {
+        subject = (struct subject){.kind = to_open.kind};
+        status = haft_packed_open(&packed, &subject.packed);
+    } else {
+        status = subject_try_open(to_open.kind, &to_open.options, &subject);
+    }
+    *opened = status == HAFT_OK ? &subject : *opened;
+    return status;
+}
+
+static void close_subject(void *opened)
+{
+    subject_close(opened);
+}
+
+static void fail_opening(int kind, haft_table_options with, uint64_t growth_step)
+{
+    const long before = faults.balance;
+
+    to_open.kind = kind;
+    to_open.options = with;
+    to_open.growth_step = growth_step;
+    for (int strict = 0; strict < 2; strict++) {
+        faults.strict = strict != 0;
+        fail_each_both_ways(open_subject, close_subject);
+        cr_expect(eq(long, faults.balance, before)); /* closing gives everything back */
+    }
+}
+
+Test(nth_call_fails, opening_a_table_of_each_other_kind)
+{
+    static const int kinds[] = {LOCAL, FIFO, DENSE, COUNTED};
+    const haft_table_options large = {.capacity = 10000000, .object_size = 8};
+    haft_table_options with_sites = options;
+
+    with_sites.sites = true;
+    for (int i = 0; i < 4; i++) {
+        fail_opening(kinds[i], options, 0);
+        fail_opening(kinds[i], with_sites, 0);
+        fail_opening(kinds[i], large, 0); /* not a block of malloc() */
+    }
+    fail_opening(DENSE, options, HAFT_PACKED_FIXED);
+    expect_no_leaks();
 }
 
 /* --- handing over --- */
@@ -147,23 +180,6 @@ Test(nth_call_fails, unsharing_a_table_that_was_never_local_needs_no_memory)
     close_domain(domain);
     cr_expect(eq(long, faults.balance, before));
     expect_no_leaks();
-}
-
-static haft_status open_and_close_worker(void **opened)
-{
-    const haft_status status = open_another_worker(opened);
-
-    if (status == HAFT_OK) {
-        haft_worker_close(*opened);
-    }
-    return status;
-}
-
-Test(nth_call_fails, opening_a_local_table)
-{
-    fail_each_both_ways(open_local, close_local);
-    faults.strict = true;
-    fail_each_both_ways(open_local, close_local);
 }
 
 /* Two blocks, however aligned, and not a call of the system's in its life. */
@@ -243,33 +259,13 @@ Test(nth_call_fails, a_table_and_a_domain_in_a_block_ask_for_nothing)
     fail_calls(0, -1);
 }
 
-static haft_status open_local_with_places(void **opened)
-{
-    const haft_local_options local = {.capacity = 1000, .object_size = 8, .sites = true};
-    haft_local *made = *opened;
-    const haft_status status = haft_local_open(&local, &made);
-
-    *opened = made;
-    return status;
-}
-
-Test(nth_call_fails, opening_a_local_table_with_places)
-{
-    for (int strict = 0; strict < 2; strict++) {
-        faults.strict = strict;
-        fail_each_both_ways(open_local_with_places, close_local);
-    }
-    expect_no_leaks();
-}
-
 Test(nth_call_fails, closing_everything_gives_everything_back)
 {
     const long before = faults.balance;
-    void *opened = NULL;
 
     open_domain((void **)&domain);
     open_table((void **)&table);
-    open_and_close_worker(&opened);
+    must(haft_worker_close(open_worker(table)) == HAFT_OK);
     cr_expect(lt(long, before, faults.balance));
     close_table(table);
     close_domain(domain);

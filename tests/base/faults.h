@@ -37,4 +37,15 @@ void fail_calls(int first, int last);
 void fail_each(haft_status (*open)(void **), void (*close)(void *), bool for_ever);
 void fail_each_both_ways(haft_status (*open)(void **), void (*close)(void *));
 
+/* Such an opening: `call` of the library with `&made`, a `type *` that is as it was if it fails. */
+#define FAULTS_OPEN(name, type, call)                                                              \
+    static haft_status name(void **opened)                                                         \
+    {                                                                                              \
+        type *made = *opened;                                                                      \
+        const haft_status status = call;                                                           \
+                                                                                                   \
+        *opened = made;                                                                            \
+        return status;                                                                             \
+    }
+
 #endif /* HAFT_TESTS_FAULTS_H */

@@ -1,32 +1,22 @@
-/* The n-th call to the system fails while a counted table is opened or used. */
+/* The system refuses memory while a counted table is used. */
 #include "tests/base/faults.h"
 #include <haft/counted.h>
 #include <limits.h>
 
 TestSuite(counted_failing, .timeout = SUITE_SECONDS);
 
-static haft_counted_options options = {.capacity = 1000, .object_size = 8};
-
-static haft_status open_counted(void **opened)
-{
-    haft_counted *made = *opened;
-    const haft_status status = haft_counted_open(&options, &made);
-
-    *opened = made;
-    return status;
-}
+FAULTS_OPEN(open_counted, haft_counted,
+            haft_counted_open(
+                &(haft_counted_options){.capacity = 10000000, .object_size = 8, .min_free = 5},
+                &made))
 
 static void close_counted(void *opened)
 {
     must(haft_counted_close(opened) == HAFT_OK);
 }
 
-Test(counted_failing, opening_answers_no_memory_and_leaves_nothing_behind)
+Test(counted_failing, opening_with_min_free_answers_no_memory_and_leaves_nothing_behind)
 {
-    fail_each_both_ways(open_counted, close_counted);
-    options.capacity = 10000000; /* not a block of malloc() */
-    fail_each_both_ways(open_counted, close_counted);
-    options.min_free = 5;
     fail_each_both_ways(open_counted, close_counted);
     expect_no_leaks();
 }
@@ -39,11 +29,11 @@ Test(counted_failing, an_insertion_without_memory_leaves_the_table_as_it_was)
 
     faults.strict = true;
     for (uint64_t min_free = 0; min_free < 2; min_free++) {
+        const haft_counted_options options = {
+            .capacity = 1000000, .object_size = 1000, .min_free = min_free};
         haft_status status;
 
         live = 0;
-        options =
-            (haft_counted_options){.capacity = 1000000, .object_size = 1000, .min_free = min_free};
         assert_status(haft_counted_open(&options, &table), HAFT_OK);
         fail_calls(1, INT_MAX);
         while ((status = haft_counted_insert(table, NULL, &id)) == HAFT_OK) {

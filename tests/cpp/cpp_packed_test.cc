@@ -79,6 +79,7 @@ Test(cpp_packed, killed_objects_are_destroyed_by_the_refresh)
     }
     cr_expect_eq(tally::destroyed, 0);
     cr_expect_eq(tallies.dead_count(), 5);
+    cr_expect_eq(tallies.available(), 90);
     expect_status(tallies.refresh(), HAFT_OK);
     cr_expect_eq(tally::destroyed, 5);
     cr_expect_eq(tallies.count(), 5);

@@ -472,46 +472,6 @@ Test(destroy, runs_for_what_a_visitor_frees_or_clears)
     haft_local_close(seen.local);
 }
 
-/* --- boxes: a table of pointers that owns what they point to --- */
-
-static void free_box(void *object, haft_id id, void *arg)
-{
-    void *box;
-
-    (void)id;
-    memcpy(&box, object, sizeof box);
-    free(box);
-    ++*(int *)arg;
-}
-
-Test(destroy, a_table_of_boxes_frees_what_its_pointers_point_to)
-{
-    int freed = 0;
-    const haft_local_options options = {
-        .capacity = 10,
-        .object_size = sizeof(void *),
-        .on_destroy = free_box,
-        .destroy_arg = &freed,
-    };
-    haft_local *local;
-    haft_id ids[10];
-
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    for (int i = 0; i < 10; i++) {
-        char *box = malloc(100 + (size_t)i);
-
-        assert_status(haft_local_insert(local, &box, &ids[i]), HAFT_OK);
-        must(*(char **)haft_resolve(haft_local_view(local), ids[i]) == box);
-    }
-    for (int i = 0; i < 5; i++) {
-        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
-    }
-    cr_expect(eq(int, freed, 5));
-    haft_local_close(local);
-    cr_expect(eq(int, freed, 10));
-    expect_no_leaks();
-}
-
 /* --- what it may not do --- */
 
 static void close_table(haft_id id)

@@ -41,24 +41,6 @@ static uint64_t generation_of(const haft_local *local, haft_id id)
     return haft_id_generation(haft_local_layout(local), id);
 }
 
-Test(order, lifo_uses_the_slot_freed_last_first)
-{
-    haft_local *local = open_ordered(HAFT_REUSE_LIFO, 0, 10, HAFT_LAYOUT_32_32);
-    haft_id ids[10];
-
-    for (int i = 0; i < 10; i++) {
-        ids[i] = insert_into(local);
-        cr_expect(eq(u64, index_of(local, ids[i]), FIRST + (uint64_t)i));
-    }
-    for (int i = 0; i < 10; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
-    for (int i = 9; i >= 0; i--) {
-        cr_expect(eq(u64, index_of(local, insert_into(local)), FIRST + (uint64_t)i));
-    }
-    haft_local_close(local);
-}
-
 Test(order, fifo_uses_the_slot_freed_first_first_and_fresh_slots_only_when_none_is_free)
 {
     haft_local *local = open_ordered(HAFT_REUSE_FIFO, 0, 10, HAFT_LAYOUT_32_32);
@@ -290,29 +272,6 @@ Test(lasting, lifo_wears_one_slot_out_at_each_of_its_lives)
     cr_expect(eq(u64, ids_until_worn(&options), 31));
     options.wrap = true;
     cr_expect(eq(u64, ids_until_worn(&options), 32));
-}
-
-Test(lasting, with_wrap_a_slot_goes_on_at_generation_1_whatever_the_first_was)
-{
-    const haft_local_options options = {
-        .capacity = 1, .layout = {3, 4, 2, 0}, .tag = 3, .first_generation = 14, .wrap = true};
-    static const uint64_t expected[] = {14, 15, 1, 2, 3};
-    haft_local *local;
-    haft_id last = HAFT_NIL;
-
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    for (int i = 0; i < 5; i++) {
-        const haft_id id = insert_into(local);
-
-        cr_expect(eq(u64, generation_of(local, id), expected[i]));
-        cr_expect(eq(u64, haft_id_tag(haft_local_layout(local), id), 3));
-        cr_expect(not(haft_is_live(haft_local_view(local), last)));
-        expect_status(haft_local_free(local, id), HAFT_OK);
-        expect_status(haft_local_free(local, id), HAFT_STALE);
-        last = id;
-    }
-    cr_expect(eq(u64, haft_local_available(local), 1));
-    haft_local_close(local);
 }
 
 Test(lasting, with_wrap_ids_of_slots_never_used_were_never_issued)

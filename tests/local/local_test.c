@@ -32,18 +32,6 @@ static uint32_t index_of(haft_id id)
     return haft_id_index(HAFT_LAYOUT_32_32, id);
 }
 
-Test(local, an_aborted_slot_is_free_at_once)
-{
-    haft_id given_up;
-
-    assert_status(haft_local_reserve(local, &given_up, NULL), HAFT_OK);
-    haft_local_abort(local, given_up);
-    const haft_id next = insert_value(1);
-
-    cr_expect(eq(u32, index_of(next), index_of(given_up)));
-    cr_expect(ne(u64, next.bits, given_up.bits));
-}
-
 Test(local, count_is_inserted_less_freed_on_every_path)
 {
     haft_id id;
@@ -291,22 +279,4 @@ Test(clear, of_an_empty_table_changes_nothing)
 {
     haft_local_clear(local);
     cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, insert_value(1)), 1));
-}
-
-Test(clear, at_the_last_generation_exhausts)
-{
-    const haft_local_options options = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 1, 0)};
-    haft_local *tiny;
-    haft_id ids[4];
-
-    assert_status(haft_local_open(&options, &tiny), HAFT_OK);
-    for (int i = 0; i < 4; i++) {
-        assert_status(haft_local_insert(tiny, NULL, &ids[i]), HAFT_OK);
-    }
-    haft_local_clear(tiny);
-    for (int i = 0; i < 4; i++) {
-        expect_status(haft_local_diagnose(tiny, ids[i]), HAFT_EXHAUSTED);
-    }
-    expect_status(haft_local_insert(tiny, NULL, &ids[0]), HAFT_FULL);
-    haft_local_close(tiny);
 }

@@ -1,56 +1,8 @@
-/* The packed table when the n-th call to the system fails, and under strict overcommit. */
+/* The packed table under strict overcommit. */
 #include "tests/base/faults.h"
 #include "tests/packed/packed.h"
 
-TestSuite(packed_nth_call_fails, .timeout = SUITE_SECONDS);
 TestSuite(packed_strict_overcommit, .timeout = SUITE_SECONDS);
-
-static haft_status open_packed(void **opened)
-{
-    const haft_packed_options growing = {.capacity = 1000, .object_size = 8};
-    haft_packed *made = *opened;
-    const haft_status status = haft_packed_open(&growing, &made);
-
-    *opened = made;
-    return status;
-}
-
-static haft_status open_fixed_packed(void **opened)
-{
-    const haft_packed_options fixed = {
-        .capacity = 1000, .object_size = 8, .growth_step = HAFT_PACKED_FIXED};
-    haft_packed *made = *opened;
-    const haft_status status = haft_packed_open(&fixed, &made);
-
-    *opened = made;
-    return status;
-}
-
-static void close_packed(void *opened)
-{
-    haft_packed_close(opened);
-}
-
-Test(packed_nth_call_fails, opening_a_packed_table)
-{
-    fail_each_both_ways(open_packed, close_packed);
-    fail_each_both_ways(open_fixed_packed, close_packed);
-    faults.strict = true;
-    fail_each_both_ways(open_packed, close_packed);
-    fail_each_both_ways(open_fixed_packed, close_packed);
-}
-
-Test(packed_nth_call_fails, closing_a_packed_table_gives_everything_back)
-{
-    const long before = faults.balance;
-    void *opened = NULL;
-
-    must(open_packed(&opened) == HAFT_OK);
-    cr_expect(lt(long, before, faults.balance));
-    close_packed(opened);
-    cr_expect(eq(long, faults.balance, before));
-    expect_no_leaks();
-}
 
 /* Insert until `count` are there, though every call that asks for memory is refused once. */
 static int insert_with_refusals(haft_packed *packed, uint64_t *values, uint64_t count)

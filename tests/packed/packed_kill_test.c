@@ -47,36 +47,6 @@ TEST_ON_EACH_ORDER(packed_kill, a_killed_object_is_dead_but_live_and_counted_unt
     packed_close(packed);
 }
 
-TEST_ON_EACH_ORDER(packed_kill, a_second_kill_says_dead_and_changes_nothing)
-{
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
-    haft_id ids[3];
-
-    packed_fill(packed, ids, 3);
-    expect_status(kill_and_say(packed, ids[0]), HAFT_OK);
-    expect_status(kill_and_say(packed, ids[0]), HAFT_DEAD);
-    cr_expect(eq(u64, haft_packed_dead_count(packed), 1));
-    expect_status(haft_packed_refresh(packed), HAFT_OK);
-    cr_expect(eq(u64, haft_packed_count(packed), 2));
-    packed_must_be_sound(packed, 8);
-    packed_close(packed);
-}
-
-TEST_ON_EACH_ORDER(packed_kill, of_an_id_that_is_not_live_says_what_diagnose_says)
-{
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
-    haft_id ids[3];
-
-    packed_fill(packed, ids, 3);
-    assert_status(haft_packed_free(packed, ids[1]), HAFT_OK);
-    expect_status(kill_and_say(packed, ids[1]), HAFT_STALE);
-    expect_status(kill_and_say(packed, HAFT_NIL), HAFT_NO_ID);
-    expect_status(kill_and_say(packed, (haft_id){1}), HAFT_MALFORMED);
-    expect_status(kill_and_say(packed, (haft_id){ids[0].bits + 50}), HAFT_NEVER_ISSUED);
-    cr_expect(zero(u64, haft_packed_dead_count(packed)));
-    packed_close(packed);
-}
-
 TEST_ON_EACH_ORDER(packed_kill, a_dead_object_can_be_freed_at_once)
 {
     haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
@@ -135,43 +105,6 @@ TEST_ON_EACH_ORDER(packed_kill, a_slot_of_a_dead_object_begins_its_next_life_ali
 }
 
 /* --- refresh --- */
-
-TEST_ON_EACH_ORDER(packed_refresh, of_an_empty_table_and_of_one_without_dead_changes_nothing)
-{
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
-    haft_id ids[OBJECTS];
-    uint64_t values[OBJECTS];
-
-    expect_status(haft_packed_refresh(packed), HAFT_OK);
-    cr_expect(haft_packed_is_empty(packed));
-    packed_fill(packed, ids, OBJECTS);
-    expect_status(haft_packed_refresh(packed), HAFT_OK);
-    for (uint64_t i = 0; i < OBJECTS; i++) {
-        values[i] = i;
-    }
-    cr_expect(packed_has(packed, values, OBJECTS));
-    packed_must_be_sound(packed, 8);
-    packed_close(packed);
-}
-
-TEST_ON_EACH_ORDER(packed_refresh, of_an_all_dead_table_empties_it_and_all_fit_again)
-{
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
-    haft_id ids[OBJECTS];
-
-    for (int round = 0; round < 3; round++) {
-        packed_fill(packed, ids, OBJECTS);
-        for (int i = 0; i < OBJECTS; i++) { /* in some order */
-            must(haft_packed_kill(packed, ids[i * 37 % OBJECTS]) == HAFT_OK);
-        }
-        expect_status(haft_packed_refresh(packed), HAFT_OK);
-        cr_expect(haft_packed_is_empty(packed));
-        cr_expect(zero(u64, haft_packed_dead_count(packed)));
-        cr_expect(eq(u64, haft_packed_available(packed), OBJECTS));
-        packed_must_be_sound(packed, 8);
-    }
-    packed_close(packed);
-}
 
 TEST_ON_EACH_ORDER(packed_refresh, what_was_inserted_after_the_kill_stays)
 {

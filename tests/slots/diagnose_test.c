@@ -13,31 +13,6 @@ static haft_id id_of(uint64_t index, uint64_t generation, uint64_t tag)
     return haft_id_pack(layout, index, generation, tag);
 }
 
-TEST_ON_EACH_KIND(diagnose, bits_above_the_layout_are_malformed)
-{
-    struct subject subject = subject_open(*kind, &options);
-    haft_id id;
-
-    assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
-    for (unsigned bit = 40; bit < 64; bit++) {
-        const haft_id above = {id.bits | UINT64_C(1) << bit};
-
-        expect_status(subject_diagnose(&subject, above), HAFT_MALFORMED);
-    }
-    subject_close(&subject);
-}
-
-TEST_ON_EACH_KIND(diagnose, an_index_below_the_first_is_malformed)
-{
-    struct subject subject = subject_open(*kind, &options);
-
-    for (uint64_t index = 0; index < HAFT_FIRST_INDEX; index++) {
-        expect_status(subject_diagnose(&subject, id_of(index, 5, 9)), HAFT_MALFORMED);
-        expect_status(subject_diagnose(&subject, id_of(index, 5, 0)), HAFT_MALFORMED);
-    }
-    subject_close(&subject);
-}
-
 TEST_ON_EACH_KIND(diagnose, another_tag_is_foreign)
 {
     struct subject subject = subject_open(*kind, &options);

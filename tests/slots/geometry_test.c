@@ -55,53 +55,6 @@ TEST_ON_EACH_TABLE(geometry, objects_are_aligned_behind_their_word_and_never_ove
     }
 }
 
-static void expect_bytes(const struct subject *subject, haft_id id, size_t size)
-{
-    const unsigned char *bytes = haft_resolve(subject->view, id);
-
-    must(bytes != NULL);
-    for (size_t b = 0; b < size; b++) {
-        must(bytes[b] == (unsigned char)(haft_id_index(subject_layout(subject), id) + b));
-    }
-}
-
-static haft_id insert_bytes(struct subject *subject, size_t size, uint64_t index)
-{
-    unsigned char bytes[128];
-    haft_id id;
-
-    for (size_t b = 0; b < sizeof bytes; b++) {
-        bytes[b] = (unsigned char)(index + b);
-    }
-    must(subject_insert(subject, bytes, &id) == HAFT_OK);
-    must(haft_id_index(subject_layout(subject), id) == index);
-    expect_bytes(subject, id, size);
-    return id;
-}
-
-/* Each slot in turn gets another object, between two that are live. */
-TEST_ON_EACH_TABLE(geometry, an_inserted_object_arrives_whole_and_its_neighbours_stay)
-{
-    for (size_t size = 1; size <= 80; size++) {
-        const haft_table_options options = {.capacity = OBJECTS, .object_size = size};
-        struct subject subject = subject_open(*kind, &options);
-        haft_id ids[OBJECTS];
-
-        for (int i = 0; i < OBJECTS; i++) {
-            ids[i] = insert_bytes(&subject, size, HAFT_FIRST_INDEX + (uint64_t)i);
-        }
-        for (int i = 0; i < OBJECTS; i++) {
-            must(subject_free(&subject, ids[i]) == HAFT_OK);
-            subject_settle(&subject);
-            ids[i] = insert_bytes(&subject, size, HAFT_FIRST_INDEX + (uint64_t)i);
-        }
-        for (int i = 0; i < OBJECTS; i++) {
-            expect_bytes(&subject, ids[i], size);
-        }
-        subject_close(&subject);
-    }
-}
-
 /* Of any type which may have that size, as malloc() would align it; a word's at least. */
 static size_t usual_alignment(size_t size)
 {
@@ -130,18 +83,6 @@ TEST_ON_EACH_KIND(geometry, objects_without_an_option_are_aligned_as_malloc_woul
         if (subject.view.base != NULL) {
             cr_expect(eq(u64, subject.view.stride, rounded_up(8 + size, step)));
         }
-        subject_close(&subject);
-    }
-}
-
-TEST_ON_EACH_TABLE(geometry, a_slot_costs_8_bytes_more_than_its_object)
-{
-    for (size_t size = 0; size <= 128; size += 8) {
-        const haft_table_options options = {
-            .capacity = 5, .object_size = size, .object_alignment = 8};
-        struct subject subject = subject_open(*kind, &options);
-
-        cr_expect(eq(u64, subject.view.stride, size + 8));
         subject_close(&subject);
     }
 }

@@ -33,17 +33,6 @@ TEST_ON_EACH_RESERVING(reserve, a_reserved_id_is_not_live_before_publish)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_RESERVING(reserve, the_object_need_not_be_asked_for)
-{
-    struct subject subject = subject_open(*kind, &options);
-    haft_id id = HAFT_NIL;
-
-    expect_status(subject_reserve(&subject, &id, NULL), HAFT_OK);
-    cr_expect(not(haft_id_is_nil(id)));
-    subject_abort(&subject, id);
-    subject_close(&subject);
-}
-
 TEST_ON_EACH_RESERVING(reserve, a_full_table_refuses_and_leaves_id_and_object_alone)
 {
     struct subject subject = subject_open(*kind, &options);
@@ -142,20 +131,6 @@ TEST_ON_EACH_RESERVING(abort_, a_million_in_turn_use_no_more_slots)
 }
 
 /* --- insert --- */
-
-TEST_ON_EACH_KIND(insert, copies_the_object)
-{
-    struct subject subject = subject_open(*kind, &options);
-    char object[16];
-    haft_id id;
-
-    memcpy(object, sixteen, sizeof object);
-    assert_status(subject_insert(&subject, object, &id), HAFT_OK);
-    memset(object, 'x', sizeof object);
-
-    cr_expect(eq(str, subject_find(&subject, id), (char *)sixteen));
-    subject_close(&subject);
-}
 
 #define NEIGHBOURS 40
 

@@ -199,26 +199,6 @@ TEST_ON_EACH_KIND(options, zero_layout_alignment_and_generation_stand_for_32_32_
     subject_close(&subject);
 }
 
-TEST_ON_EACH_KIND(options, layout_tag_and_first_generation_are_in_every_id)
-{
-    haft_table_options options = good;
-    struct subject subject;
-    haft_id id;
-
-    options.layout = HAFT_LAYOUT_32_24_8;
-    options.tag = 77;
-    options.first_generation = 1234;
-    subject = subject_open(*kind, &options);
-    for (int i = 0; i < 10; i++) {
-        assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
-        cr_expect(eq(u64, haft_id_tag(options.layout, id), 77));
-        cr_expect(eq(u64, haft_id_generation(options.layout, id), 1234));
-        cr_expect(ge(u32, haft_id_index(options.layout, id), HAFT_FIRST_INDEX));
-    }
-    cr_expect(eq(int, subject_layout(&subject).tag_bits, 8));
-    subject_close(&subject);
-}
-
 TEST_ON_EACH_KIND(options, the_name_is_copied)
 {
     char name[] = "particles";

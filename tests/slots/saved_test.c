@@ -107,24 +107,6 @@ TEST_ON_EACH_ALONE(saved, what_is_cut_off_is_refused)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_ALONE(saved, a_stream_that_takes_no_more_is_told)
-{
-    struct subject subject = subject_open(*kind, &options);
-    haft_id ids[200];
-
-    fill_with_holes(&subject, ids, 200);
-    struct bytes whole = saved_of(&subject);
-    struct bytes bytes = {.at = NULL};
-    haft_file file = file_of(&bytes);
-
-    bytes.most = whole.size - 1;
-    expect_status(save(&subject, &file), HAFT_NO_FILE);
-    cr_expect(eq(u64, file.offset, bytes.size));
-    free(whole.at);
-    free(bytes.at);
-    subject_close(&subject);
-}
-
 /* A table whose file has blocks that end amid page runs, words, ids, dead slots and objects. */
 static struct subject open_long(int kind)
 {
@@ -381,18 +363,6 @@ TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)
     expect_status(load(&subject, &file), HAFT_OTHER_TABLE);
     cr_expect(eq(str, (char *)file.what, "bytes of an object in the file"));
     free(bytes.at);
-    subject_close(&subject);
-}
-
-Test(saved, what_is_no_such_file_is_told)
-{
-    struct subject subject = subject_open(LOCAL, &options);
-    unsigned char text[400] = "<?xml version=\"1.0\"?> and so on";
-    struct bytes bytes = {.at = text, .size = sizeof text};
-    haft_file file = file_of(&bytes);
-
-    expect_status(load(&subject, &file), HAFT_DAMAGED);
-    cr_expect(eq(str, (char *)file.what, "no saved table begins like this"));
     subject_close(&subject);
 }
 

@@ -13,23 +13,8 @@ static haft_local *local;
 static haft_domain *domain;
 static haft_table *table;
 
-static haft_status open_beside_local(void **opened)
-{
-    haft_side *made = *opened;
-    const haft_status status = haft_side_open_local(local, &wide, &made);
-
-    *opened = made;
-    return status;
-}
-
-static haft_status open_beside_table(void **opened)
-{
-    haft_side *made = *opened;
-    const haft_status status = haft_side_open(table, &wide, &made);
-
-    *opened = made;
-    return status;
-}
+FAULTS_OPEN(open_beside_local, haft_side, haft_side_open_local(local, &wide, &made))
+FAULTS_OPEN(open_beside_table, haft_side, haft_side_open(table, &wide, &made))
 
 static void close_side(void *opened)
 {

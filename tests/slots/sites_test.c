@@ -140,16 +140,6 @@ Test(places, of_an_object_are_not_mixed_with_those_of_the_next_reservation)
     subject_close(&subject);
 }
 
-Test(places, of_a_call_that_waits_without_a_worker)
-{
-    struct subject subject = open_with_places(SHARED);
-    const haft_id id = spawn_waiting(&subject);
-
-    expect_in(describe(&subject, id), "; allocated at spawn_waiting+0x");
-    sink(&subject, id);
-    subject_close(&subject);
-}
-
 Test(places, of_commands_where_the_recorder_was_opened_and_the_set_applied)
 {
     struct subject subject = open_with_places(SHARED);

@@ -49,14 +49,8 @@ static void close_history(void *opened)
     haft_history_close(opened);
 }
 
-static haft_status open_history(void **opened)
-{
-    haft_history *history = *opened;
-    const haft_status status = haft_history_open(&(haft_history_options){.keep = 3}, &history);
-
-    *opened = history;
-    return status;
-}
+FAULTS_OPEN(open_history, haft_history,
+            haft_history_open(&(haft_history_options){.keep = 3}, &made))
 
 /* A history with two snapshots: the second one has changes. */
 static haft_status take_two(void **opened, haft_status (*take)(haft_history *))
@@ -196,14 +190,7 @@ Test(snapshot_failing, going_back_to_where_the_table_was_needs_no_memory)
 
 /* --- clones --- */
 
-static haft_status clone_local(void **opened)
-{
-    haft_local *clone = *opened;
-    const haft_status status = haft_local_clone(local, &clone);
-
-    *opened = clone;
-    return status;
-}
+FAULTS_OPEN(clone_local, haft_local, haft_local_clone(local, &made))
 
 static void close_local(void *opened)
 {
@@ -211,14 +198,7 @@ static void close_local(void *opened)
     haft_local_close(opened);
 }
 
-static haft_status clone_packed(void **opened)
-{
-    haft_packed *clone = *opened;
-    const haft_status status = haft_packed_clone(packed, &clone);
-
-    *opened = clone;
-    return status;
-}
+FAULTS_OPEN(clone_packed, haft_packed, haft_packed_clone(packed, &made))
 
 static void close_packed(void *opened)
 {
@@ -291,47 +271,34 @@ static haft_file converted(void)
     return (haft_file){.write = put, .read = get, .convert = copy, .converted_size = 24};
 }
 
-static haft_status save_local(void **opened)
-{
-    haft_file file = converted();
+/* Each opens nothing, and gives the table that it is of. */
+#define ON_FILE(name, table, kind, call)                                                           \
+    static haft_status name(void **opened)                                                         \
+    {                                                                                              \
+        haft_file file = converted();                                                              \
+        const haft_status status = call(table, &file);                                             \
+                                                                                                   \
+        *opened = status == HAFT_OK ? table : *opened;                                             \
+        must(haft_##kind##_count(table) == objects);                                               \
+        return status;                                                                             \
+    }
 
+static haft_status save_again_local(const haft_local *of, haft_file *file)
+{
     size = 0;
-    const haft_status status = haft_local_save(local, &file);
-
-    *opened = status == HAFT_OK ? local : *opened;
-    return status;
+    return haft_local_save(of, file);
 }
 
-static haft_status save_packed(void **opened)
+static haft_status save_again_packed(const haft_packed *of, haft_file *file)
 {
-    haft_file file = converted();
-
     size = 0;
-    const haft_status status = haft_packed_save(packed, &file);
-
-    *opened = status == HAFT_OK ? packed : *opened;
-    return status;
+    return haft_packed_save(of, file);
 }
 
-static haft_status load_local(void **opened)
-{
-    haft_file file = converted();
-    const haft_status status = haft_local_load(local, &file);
-
-    *opened = status == HAFT_OK ? local : *opened;
-    must(haft_local_count(local) == objects);
-    return status;
-}
-
-static haft_status load_packed(void **opened)
-{
-    haft_file file = converted();
-    const haft_status status = haft_packed_load(packed, &file);
-
-    *opened = status == HAFT_OK ? packed : *opened;
-    must(haft_packed_count(packed) == objects);
-    return status;
-}
+ON_FILE(save_local, local, local, save_again_local)
+ON_FILE(load_local, local, local, haft_local_load)
+ON_FILE(save_packed, packed, packed, save_again_packed)
+ON_FILE(load_packed, packed, packed, haft_packed_load)
 
 static void leave(void *opened)
 {

@@ -25,14 +25,6 @@ haft_id spawn_reserved(struct subject *subject)
     return id;
 }
 
-haft_id spawn_waiting(struct subject *subject)
-{
-    haft_id id = HAFT_NIL;
-
-    assert_status(haft_insert_wait(subject->shared.worker, NULL, &id), HAFT_OK);
-    return id;
-}
-
 haft_recorder *spawn_later(haft_commands *commands)
 {
     haft_recorder *recorder = NULL;

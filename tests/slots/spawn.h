@@ -10,7 +10,6 @@
 
 haft_id spawn(struct subject *subject);
 haft_id spawn_reserved(struct subject *subject);
-haft_id spawn_waiting(struct subject *subject);
 haft_recorder *spawn_later(haft_commands *commands);
 void carry_out(haft_commands *commands);
 void sink(struct subject *subject, haft_id id);
