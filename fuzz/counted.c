@@ -2,6 +2,7 @@
  * A counted table beside a model, in one thread: every call's answer, every object's bytes, and
  * every on_destroy are those that the model says.  Ids come from the past and from nowhere.
  */
+#include "fuzz/model.h"
 #include "fuzz/target.h"
 #include <haft/counted.h>
 #include <haft/memory.h>
@@ -9,24 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SLOTS = 16, MOST_HELD = 1000, OBJECT_WORDS = 3 };
+enum { MOST_INDEX = 32, MOST_HELD = 1000, OBJECT_WORDS = 3 };
 
-/* What the model knows of a slot. */
-enum life { DEAD, TAKEN, ALIVE, OVER, ENDING }; /* TAKEN: reserved.  OVER: freed, still held */
-
-struct slot {
-    enum life life;
+/* What an object has beside its slot, whose states are LIVE, TAKEN, RETIRED (freed and still held),
+ * ENDING (its on_destroy is to come) and UNUSED, FREE or WORN. */
+struct object {
     haft_id id; /* of the latest life */
     uint64_t holders;
     uint64_t words[OBJECT_WORDS];
     uint64_t next; /* index of a slot whose object is freed when this one's is destroyed; 0: none */
-    bool is_worn;
 };
+
+static struct model model;
 
 static struct {
     haft_counted *table;
     haft_counted_options options;
-    struct slot slots[MOST_SLOTS + HAFT_FIRST_INDEX];
+    struct object objects[MOST_INDEX];
     uint64_t destroyed; /* calls of on_destroy that the model has seen */
     uint64_t expected;  /* and that must have come when the outermost call returns */
     uint64_t inserted;
@@ -60,94 +60,94 @@ static uint64_t draw(uint64_t bound)
 
 /* --- the model --- */
 
-static uint64_t last_index(void)
+static uint64_t index_of(haft_id id)
 {
-    return HAFT_FIRST_INDEX + world.options.capacity + world.options.min_free - 1;
+    return haft_id_index(model.layout, id);
 }
 
-static struct slot *slot_of(haft_id id)
+static enum slot_state state_of(haft_id id)
 {
-    const uint64_t index = haft_id_index(world.options.layout, id);
-
-    return index >= HAFT_FIRST_INDEX && index <= last_index() ? &world.slots[index] : NULL;
+    return model.slots[index_of(id)].state;
 }
 
-/* The slot whose latest life has this id, and is not over for the model. */
-static struct slot *latest(haft_id id)
+/* The object whose latest life has this id, and is not over for the model. */
+static struct object *latest(haft_id id)
 {
-    struct slot *slot = slot_of(id);
+    const struct slot *slot = model_slot(&model, id);
 
-    return slot != NULL && slot->life != DEAD && haft_id_equal(slot->id, id) ? slot : NULL;
+    if (slot == NULL || index_of(id) >= model.limit || slot->state == UNUSED ||
+        slot->state == FREE || slot->state == WORN) {
+        return NULL;
+    }
+    struct object *object = &world.objects[index_of(id)];
+
+    return haft_id_equal(object->id, id) ? object : NULL;
+}
+
+static bool is_live(haft_id id)
+{
+    return latest(id) != NULL && state_of(id) == LIVE;
 }
 
 static uint64_t taken(void)
 {
-    uint64_t count = 0;
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index <= last_index(); index++) {
-        count += world.slots[index].life != DEAD || world.slots[index].is_worn;
-    }
-    return count;
+    return model.counts[TAKEN] + model.counts[LIVE] + model.counts[RETIRED] + model.counts[ENDING] +
+           model.counts[WORN];
 }
 
-static uint64_t in_life(enum life life)
+/* The life is over for the program: its id is stale, though its object may be held. */
+static void retire(haft_id id)
 {
-    uint64_t count = 0;
-
-    for (uint64_t index = HAFT_FIRST_INDEX; index <= last_index(); index++) {
-        count += world.slots[index].life == life;
-    }
-    return count;
+    model_end(&model, index_of(id));
+    model_set(&model, index_of(id), RETIRED);
 }
 
-static void die(struct slot *slot)
+/* The slot is free, or worn out. */
+static void die(haft_id id)
 {
-    const uint64_t generation = haft_id_generation(world.options.layout, slot->id);
+    struct object *object = &world.objects[index_of(id)];
+    const bool is_worn = model.slots[index_of(id)].generation == 0;
 
-    slot->life = DEAD;
-    slot->holders = 0;
-    slot->next = 0;
-    slot->is_worn =
-        !world.options.wrap && generation == haft_field_max(world.options.layout.generation_bits);
+    object->holders = 0;
+    object->next = 0;
+    model_set(&model, index_of(id), is_worn ? WORN : FREE);
 }
 
 /* The object ends: on_destroy runs before the outermost call returns. */
-static void end(struct slot *slot)
+static void end(haft_id id)
 {
     if (world.options.on_destroy != NULL) {
-        slot->life = ENDING;
+        model_set(&model, index_of(id), ENDING);
         world.expected++;
     } else {
-        die(slot);
+        die(id);
     }
 }
 
-static void check_words(const struct slot *slot, const void *object)
+static void check_words(const struct object *known, const void *object)
 {
-    must(memcmp(slot->words, object, world.options.object_size) == 0, "an object's bytes");
+    must(memcmp(known->words, object, world.options.object_size) == 0, "an object's bytes");
 }
 
 static void free_it(haft_id id);
 
 static void on_destroy(void *object, haft_id id, void *arg)
 {
-    struct slot *slot = slot_of(id);
-    const bool outer = world.in_destroy;
+    struct object *known = latest(id);
 
     must(arg == &world, "destroy_arg");
-    must(!outer, "an on_destroy within another one of the table");
-    must(slot != NULL && slot->life == ENDING && haft_id_equal(slot->id, id),
-         "an object that does not end is destroyed");
-    check_words(slot, object);
+    must(!world.in_destroy, "an on_destroy within another one of the table");
+    must(known != NULL && state_of(id) == ENDING, "an object that does not end is destroyed");
+    check_words(known, object);
     must(haft_counted_close(world.table) == HAFT_IN_USE, "a table closes in its on_destroy");
     must(haft_counted_acquire(world.table, id) == NULL, "what is destroyed is acquired");
     world.in_destroy = true;
-    if (slot->next != 0) {
-        free_it(world.slots[slot->next].id);
+    if (known->next != 0) {
+        free_it(world.objects[known->next].id);
     }
     world.in_destroy = false;
     world.destroyed++;
-    die(slot);
+    die(id);
 }
 
 /* --- ids, of now, of the past, and made up --- */
@@ -155,7 +155,7 @@ static void on_destroy(void *object, haft_id id, void *arg)
 static haft_id some_id(void)
 {
     const uint64_t kind = draw(8);
-    haft_id id = world.slots[HAFT_FIRST_INDEX + draw(last_index() - HAFT_FIRST_INDEX + 1)].id;
+    haft_id id = world.objects[HAFT_FIRST_INDEX + draw(model.limit - HAFT_FIRST_INDEX)].id;
 
     if (kind == 1) {
         id.bits -= UINT64_C(1) << world.options.layout.index_bits; /* the life before */
@@ -169,66 +169,33 @@ static haft_id some_id(void)
     return id;
 }
 
-static haft_status expected_diagnosis(haft_id id)
-{
-    const haft_layout layout = world.options.layout;
-    const struct slot *slot = slot_of(id);
-    const uint64_t asked = haft_id_generation(layout, id);
-    const uint64_t first = world.options.first_generation != 0 ? world.options.first_generation : 1;
-
-    if (haft_id_is_nil(id)) {
-        return HAFT_NO_ID;
-    }
-    if ((id.bits & ~haft_field_max((unsigned)layout.index_bits + layout.generation_bits +
-                                   layout.tag_bits)) != 0 ||
-        haft_id_index(layout, id) < HAFT_FIRST_INDEX) {
-        return HAFT_MALFORMED;
-    }
-    if (haft_id_tag(layout, id) != world.options.tag) {
-        return HAFT_FOREIGN;
-    }
-    if (slot == NULL || haft_id_is_nil(slot->id)) {
-        return HAFT_NEVER_ISSUED;
-    }
-    if (haft_id_equal(slot->id, id) && slot->life == ALIVE) {
-        return HAFT_OK;
-    }
-    if (haft_id_equal(slot->id, id) && slot->life == TAKEN) {
-        return HAFT_RESERVED;
-    }
-    if (asked < first || asked > haft_id_generation(layout, slot->id)) {
-        return HAFT_NEVER_ISSUED;
-    }
-    return slot->is_worn ? HAFT_EXHAUSTED : HAFT_STALE;
-}
-
 static haft_status check_diagnosis(haft_id id)
 {
     const haft_status status = haft_counted_diagnose(world.table, id);
-    const haft_status expected = expected_diagnosis(id);
+    const haft_status expected = model_diagnose(&model, id);
     const bool is_in_doubt = world.options.wrap && expected != HAFT_OK && expected != HAFT_RESERVED;
-    const struct slot *slot = latest(id);
+    const bool is_ending =
+        latest(id) != NULL && (state_of(id) == ENDING || state_of(id) == RETIRED);
 
     /* Before the last life of a worn slot has been given back it is not known to be the last. */
-    must(status == expected || is_in_doubt ||
-             (slot != NULL && (slot->life == ENDING || slot->life == OVER)),
-         "a diagnosis");
-    must((status == HAFT_OK) == (slot != NULL && slot->life == ALIVE), "whether an id is live");
+    must(status == expected || is_in_doubt || is_ending, "a diagnosis");
+    must((status == HAFT_OK) == is_live(id), "whether an id is live");
     must(haft_counted_is_live(world.table, id) == (status == HAFT_OK), "is_live");
     return status;
 }
 
 /* --- operations --- */
 
-static void note_new(haft_id id, enum life life)
+static void note_new(haft_id id, enum slot_state state)
 {
-    struct slot *slot = slot_of(id);
+    const uint64_t index = index_of(id);
+    const struct slot *slot = model_slot(&model, id);
 
-    must(slot != NULL && slot->life == DEAD && !slot->is_worn, "a slot that is taken is given out");
-    must(haft_id_tag(world.options.layout, id) == world.options.tag, "a new id's tag");
-    must(world.options.wrap || id.bits > slot->id.bits, "an id is given out twice");
-    slot->life = life;
-    slot->id = id;
+    must(slot != NULL && index < model.limit && (slot->state == UNUSED || slot->state == FREE),
+         "a slot that is taken is given out");
+    must(id.bits == model_id(&model, index, slot->generation).bits, "the new id");
+    model_set(&model, index, state);
+    world.objects[index].id = id;
     world.inserted++;
 }
 
@@ -250,15 +217,17 @@ static void insert(void)
         must(id.bits == UINT64_MAX, "a refused insertion writes an id");
         return;
     }
-    note_new(id, ALIVE);
-    memset(slot_of(id)->words, 0, sizeof words);
+    note_new(id, LIVE);
+    struct object *known = &world.objects[index_of(id)];
+
+    memset(known->words, 0, sizeof words);
     if (!is_zero) {
-        memcpy(slot_of(id)->words, words, world.options.object_size);
+        memcpy(known->words, words, world.options.object_size);
     }
     if (draw(3) == 0) { /* a chain: one that is live now ends after it */
-        const uint64_t next = HAFT_FIRST_INDEX + draw(last_index() - HAFT_FIRST_INDEX + 1);
+        const uint64_t next = HAFT_FIRST_INDEX + draw(model.limit - HAFT_FIRST_INDEX);
 
-        slot_of(id)->next = world.slots[next].life == ALIVE ? next : 0;
+        known->next = model.slots[next].state == LIVE ? next : 0;
     }
 }
 
@@ -276,24 +245,24 @@ static void reserve(void)
     if (status == HAFT_OK) {
         note_new(id, TAKEN);
         memset(object, 7, world.options.object_size);
-        memset(slot_of(id)->words, 7, world.options.object_size);
+        memset(world.objects[index_of(id)].words, 7, world.options.object_size);
     }
 }
 
 static void settle_reserved(void)
 {
     const haft_id id = some_id();
-    struct slot *slot = latest(id);
 
-    if (slot == NULL || slot->life != TAKEN) {
+    if (latest(id) == NULL || state_of(id) != TAKEN) {
         return;
     }
     if (draw(2) == 0) {
         haft_counted_publish(world.table, id);
-        slot->life = ALIVE;
+        model_set(&model, index_of(id), LIVE);
     } else {
         haft_counted_abort(world.table, id);
-        die(slot);
+        retire(id);
+        die(id);
     }
 }
 
@@ -305,42 +274,42 @@ static void on_bad_access(const haft_bad_access *access, void *arg)
 static void acquire(void)
 {
     const haft_id id = some_id();
-    struct slot *slot = latest(id);
+    struct object *known = latest(id);
     haft_status *said = world.options.bad_access_arg;
 
     *said = HAFT_OK;
     const void *object = draw(2) == 0 ? haft_counted_acquire(world.table, id)
                                       : haft_counted_require(world.table, id);
 
-    must((object != NULL) == (slot != NULL && slot->life == ALIVE), "which ids are acquired");
+    must((object != NULL) == is_live(id), "which ids are acquired");
     must(object == NULL || *said == HAFT_OK, "on_bad_access of a live id");
     if (object != NULL) {
         must((uintptr_t)object % 8 == 0, "an object's alignment");
-        check_words(slot, object);
-        slot->holders++;
+        check_words(known, object);
+        known->holders++;
     }
 }
 
 static void again(void)
 {
     const haft_id id = some_id();
-    struct slot *slot = latest(id);
-    const bool is_held = slot != NULL && slot->holders != 0;
+    struct object *known = latest(id);
+    const bool is_held = known != NULL && known->holders != 0;
 
     must(haft_counted_again(world.table, id) == is_held, "which holds are repeated");
     if (is_held) {
-        slot->holders++;
+        known->holders++;
     }
 }
 
 static void release(void)
 {
     const haft_id id = some_id();
-    struct slot *slot = latest(id);
-    const bool is_held = slot != NULL && slot->holders != 0;
+    struct object *known = latest(id);
+    const bool is_held = known != NULL && known->holders != 0;
 
-    if (is_held && --slot->holders == 0 && slot->life == OVER) {
-        end(slot);
+    if (is_held && --known->holders == 0 && state_of(id) == RETIRED) {
+        end(id);
     }
     must(haft_counted_release(world.table, id) == (is_held ? HAFT_OK : HAFT_NOT_HELD),
          "which holds are released");
@@ -348,14 +317,15 @@ static void release(void)
 
 static void free_it(haft_id id)
 {
-    struct slot *slot = latest(id);
-    const bool is_live = slot != NULL && slot->life == ALIVE;
-    const haft_status otherwise = is_live ? HAFT_OK : check_diagnosis(id);
+    const struct object *known = latest(id);
+    const bool was_live = is_live(id);
+    const haft_status otherwise = was_live ? HAFT_OK : check_diagnosis(id);
 
-    if (is_live && slot->holders != 0) {
-        slot->life = OVER;
-    } else if (is_live) {
-        end(slot);
+    if (was_live) {
+        retire(id);
+    }
+    if (was_live && known->holders == 0) {
+        end(id);
     }
     must(haft_counted_free(world.table, id) == otherwise, "which ids are freed");
 }
@@ -363,34 +333,31 @@ static void free_it(haft_id id)
 static void take(void)
 {
     const haft_id id = some_id();
-    struct slot *slot = latest(id);
+    const struct object *known = latest(id);
     uint64_t words[OBJECT_WORDS];
-    const bool is_live = slot != NULL && slot->life == ALIVE;
-    const haft_status expected = !is_live             ? check_diagnosis(id)
-                                 : slot->holders != 0 ? HAFT_IN_USE
-                                                      : HAFT_OK;
+    const haft_status expected = !is_live(id)          ? check_diagnosis(id)
+                                 : known->holders != 0 ? HAFT_IN_USE
+                                                       : HAFT_OK;
 
     must(haft_counted_take(world.table, id, words) == expected, "which objects are taken out");
     if (expected == HAFT_OK) {
-        check_words(slot, words);
-        die(slot);
+        check_words(known, words);
+        retire(id);
+        die(id);
     }
 }
 
 static void copy(void)
 {
     const haft_id id = some_id();
-    const struct slot *slot = latest(id);
     uint64_t words[OBJECT_WORDS];
-    bool is_copied;
 
     if (!world.options.copies) {
         return;
     }
-    is_copied = haft_counted_copy(world.table, id, words);
-    must(is_copied == (slot != NULL && slot->life == ALIVE), "which ids are copied");
-    if (is_copied) {
-        check_words(slot, words);
+    must(haft_counted_copy(world.table, id, words) == is_live(id), "which ids are copied");
+    if (is_live(id)) {
+        check_words(latest(id), words);
     }
 }
 
@@ -402,30 +369,30 @@ static void walk(void)
     void *object;
 
     while (haft_counted_cursor_next(world.table, &cursor, &id, &object)) {
-        must(latest(id) != NULL && latest(id)->life == ALIVE,
-             "a walk visits an object that is not live");
+        must(is_live(id), "a walk visits an object that is not live");
         check_words(latest(id), object);
         must(haft_counted_release(world.table, id) == HAFT_OK, "a walk holds");
         found++;
     }
-    must(found == in_life(ALIVE), "a walk leaves objects out");
+    must(found == model.counts[LIVE], "a walk leaves objects out");
 }
 
 static void look_at_slot(void)
 {
-    const uint64_t index = draw(MOST_SLOTS + 8);
+    const uint64_t index = draw(MOST_INDEX);
     haft_id id = HAFT_NIL;
     const haft_status status = haft_counted_id_at(world.table, index, &id);
 
-    if (index < HAFT_FIRST_INDEX || index > last_index()) {
+    if (index < HAFT_FIRST_INDEX || index >= model.limit) {
         must(status == HAFT_OUT_OF_RANGE, "a slot beyond the table");
         return;
     }
-    const struct slot *slot = &world.slots[index];
+    const enum slot_state state = model.slots[index].state;
 
-    must((status == HAFT_OK) == (slot->life == ALIVE), "the state of a slot");
-    must((status == HAFT_RESERVED) == (slot->life == TAKEN), "whether a slot is reserved");
-    must((status != HAFT_OK && status != HAFT_RESERVED) || haft_id_equal(id, slot->id),
+    must((status == HAFT_OK) == (state == LIVE), "the state of a slot");
+    must((status == HAFT_RESERVED) == (state == TAKEN), "whether a slot is reserved");
+    must((status != HAFT_OK && status != HAFT_RESERVED) ||
+             haft_id_equal(id, world.objects[index].id),
          "the id of a slot");
 }
 
@@ -434,9 +401,9 @@ static void check_stats(void)
     const haft_counted_stats stats = haft_counted_stats_get(world.table);
     char text[200];
 
-    must(stats.live == in_life(ALIVE), "live objects");
-    must(stats.reserved == in_life(TAKEN), "reserved slots");
-    must(stats.ended == in_life(OVER) + in_life(ENDING), "ended objects");
+    must(stats.live == model.counts[LIVE], "live objects");
+    must(stats.reserved == model.counts[TAKEN], "reserved slots");
+    must(stats.ended == model.counts[RETIRED] + model.counts[ENDING], "ended objects");
     must(stats.high_water ==
              stats.live + stats.reserved + stats.ended + stats.free + stats.exhausted,
          "slots ever used");
@@ -525,43 +492,59 @@ static void draw_options(haft_status *said)
     }
 }
 
+static void model_from_options(void)
+{
+    memset(&model, 0, sizeof model);
+    model.layout = world.options.layout;
+    model.tag = world.options.tag;
+    model.first = world.options.first_generation != 0 ? world.options.first_generation : 1;
+    model.capacity = world.options.capacity;
+    model.limit = HAFT_FIRST_INDEX + world.options.capacity + world.options.min_free;
+    model.wraps = world.options.wrap;
+    model.counts[UNUSED] = MOST_SLOTS;
+    for (uint64_t i = 0; i < MOST_SLOTS; i++) {
+        model.slots[i].generation = model.first;
+    }
+}
+
 /* The program lets go of all that it has, before the table closes and after. */
 static void end_world(void)
 {
     bool is_held = false;
+    haft_id id;
 
-    for (uint64_t index = HAFT_FIRST_INDEX; index <= last_index(); index++) {
-        is_held |= world.slots[index].holders != 0;
-        world.slots[index].next = 0;
-        if (world.slots[index].life == TAKEN) {
-            haft_counted_abort(world.table, world.slots[index].id);
-            die(&world.slots[index]);
+    for (uint64_t index = HAFT_FIRST_INDEX; index < model.limit; index++) {
+        struct object *known = &world.objects[index];
+
+        is_held |= known->holders != 0;
+        known->next = 0;
+        if (model.slots[index].state == TAKEN) {
+            haft_counted_abort(world.table, known->id);
+            retire(known->id);
+            die(known->id);
         }
     }
-    for (uint64_t index = HAFT_FIRST_INDEX; index <= last_index(); index++) {
-        struct slot *slot = &world.slots[index];
-
-        if (slot->life == ALIVE && slot->holders == 0) {
-            end(slot); /* closing frees it */
-        } else if (slot->life == ALIVE) {
-            slot->life = OVER;
+    for (uint64_t index = HAFT_FIRST_INDEX; index < model.limit; index++) { /* closing frees it */
+        if (model.slots[index].state == LIVE) {
+            retire(world.objects[index].id);
+            if (world.objects[index].holders == 0) {
+                end(world.objects[index].id);
+            }
         }
     }
     must(haft_counted_close(world.table) == (is_held ? HAFT_IN_USE : HAFT_OK), "closing");
     if (!is_held) {
         return;
     }
-    haft_id id;
-
     must(haft_counted_insert(world.table, NULL, &id) == HAFT_CLOSED, "a closed table takes more");
-    for (uint64_t index = HAFT_FIRST_INDEX; index <= last_index(); index++) {
-        struct slot *slot = &world.slots[index];
+    for (uint64_t index = HAFT_FIRST_INDEX; index < model.limit; index++) {
+        struct object *known = &world.objects[index];
 
-        while (slot->holders != 0) {
-            if (--slot->holders == 0) {
-                end(slot);
+        while (known->holders != 0) {
+            if (--known->holders == 0) {
+                end(known->id);
             }
-            must(haft_counted_release(world.table, slot->id) == HAFT_OK, "a late release");
+            must(haft_counted_release(world.table, known->id) == HAFT_OK, "a late release");
         }
     }
     must(haft_counted_close_wait(world.table) == HAFT_OK, "closing for good");
@@ -577,6 +560,7 @@ uint64_t target_run(const uint8_t *data, size_t size)
     input.at = data;
     input.end = data + size;
     draw_options(&said);
+    model_from_options();
     must(haft_counted_open(&world.options, &world.table) == HAFT_OK, "opening");
     while (input.at < input.end) {
         operate();

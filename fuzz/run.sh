@@ -15,7 +15,7 @@ libraries=(-lurcu-memb -lpthread)
 case $target in
     operations)
         sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,sides}.c) ;;
-    counted) sources=(fuzz/counted.c) ;;
+    counted) sources=(fuzz/{counted,model}.c) ;;
     exact) sources=(fuzz/exact.c fuzz/exact_subject.c) ;;
     recording) sources=(fuzz/recording.c fuzz/recording_world.c) ;;
     ids) sources=(fuzz/ids.c fuzz/ids_tables.c) ;;
