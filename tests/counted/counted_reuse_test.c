@@ -145,6 +145,46 @@ Test(counted_reuse, a_slots_kth_life_begins_at_the_earliest_with_the_id_that_the
     }
 }
 
+/* Births until an id comes again, where up to `most` objects live at a time. */
+static uint64_t births_of_new_ids(unsigned most)
+{
+    bool seen[128] = {false};
+    haft_id live[6];
+    unsigned count = 0;
+    uint64_t state = 5;
+
+    for (uint64_t births = 0;;) {
+        if (count == 0 || (count < most && random_next(&state) % 2 == 0)) {
+            must(haft_counted_insert(table, NULL, &live[count]) == HAFT_OK);
+            if (seen[live[count].bits]) {
+                return births;
+            }
+            seen[live[count++].bits] = true;
+            births++;
+        } else {
+            must(haft_counted_free(table, live[--count]) == HAFT_OK);
+        }
+    }
+}
+
+/* (2^generation_bits - 1) * (m + 1), as in the table of docs/guide.md. */
+Test(counted_reuse, with_wrap_ids_repeat_at_the_earliest_after_the_births_that_the_guide_says)
+{
+    const haft_layout layout = {5, 2, 0, 0};
+
+    for (uint64_t min_free = 0; min_free <= 12; min_free++) {
+        for (unsigned most = 1; most <= 6; most++) {
+            open_with(&(haft_counted_options){
+                .capacity = 6, .layout = layout, .min_free = min_free, .wrap = true});
+            const uint64_t births = births_of_new_ids(most);
+
+            cr_expect(ge(u64, births, haft_field_max(2) * (min_free + 1)));
+            cr_expect(most > 1 || births == haft_field_max(2) * (min_free + 1));
+            close_table();
+        }
+    }
+}
+
 #define BIRTHS 20000 /* of each thread */
 #define PARENTS 3
 #define DISTANCE 7
