@@ -8,6 +8,7 @@
 #include "bench/churn.h"
 #include "bench/allocated.h"
 #include "bench/hashed.h"
+#include "bench/held.h"
 #include "bench/one_cas.h"
 
 void bench::add_cases()
@@ -24,6 +25,8 @@ void bench::add_cases()
     add_churn<QsbrThread>("haft_qsbr_thread");
     add_churn<MembCaller>("haft_memb_caller");
     add_churn<MembThread>("haft_memb_thread");
+    add_churn<Counted>("haft_counted");
+    add_churn<SharedPointers>("shared_ptr");
     add_churn<ReadWrite>("read_write_lock");
     add_churn<EntryMutex>("entry_mutex");
     add_churn<SharedTreeMap>("shared_map");

@@ -12,6 +12,7 @@
  */
 #include "bench/churn.h"
 #include "bench/hashed.h"
+#include "bench/held.h"
 #include "bench/random.h"
 
 #include <atomic>
@@ -128,6 +129,8 @@ void bench::add_cases()
     add_both<MembCaller>("haft_memb_caller");
     add_both<MembThread>("haft_memb_thread");
     add_mixed<ReadWrite>("read_write_lock");
+    add_mixed<Counted>("haft_counted");
+    add_mixed<SharedPointers>("shared_ptr");
     add_mixed<EntryMutex>("entry_mutex");
     add_mixed<SharedTreeMap>("shared_map");
     add_mixed<SharedHashMap>("shared_unordered_map");

@@ -6,6 +6,8 @@
  *   use(id)                    hold the object, read its first word, let it go; 0 if there is none
  *   copy(id)                   the first word without holding the object, where the table can
  *
+ * Those with a Worker also play what bench/subjects.h describes: each read holds the object.
+ *
  * Without haft one would write: a mutex and a count; a read-write lock and an atomic count; a count
  * beside the generation in one word, raised first and looked at after; weak_ptr.
  * `BareSteps` is the bound: for each step a load and a compare-and-swap; no word is judged.
@@ -13,6 +15,7 @@
 #ifndef HAFT_BENCH_HELD_H
 #define HAFT_BENCH_HELD_H
 
+#include "bench/locked.h"
 #include "bench/subjects.h"
 
 #include <atomic>
@@ -85,6 +88,11 @@ template <bool copies, bool spreads> class CountedTable
         haft_counted_copy(table, id, &first);
         return first;
     }
+
+    using Worker = AnyWorker<CountedTable>;
+
+    uint64_t first_word(haft_id id) { return copies ? copy(id) : use(id); }
+    uint64_t high_water() const { return haft_counted_stats_get(table).high_water; }
 
   private:
     haft_counted *table = nullptr;
@@ -397,6 +405,80 @@ class WeakPointers
     CountedEntries entries;
     std::vector<std::shared_ptr<Object>> owners;
     std::vector<std::weak_ptr<Object>> weak;
+};
+
+/* An array of shared pointers and generations under a read-write lock; objects end outside it. */
+class SharedPointers
+{
+  public:
+    explicit SharedPointers(uint64_t) {}
+
+    using Worker = AnyWorker<SharedPointers>;
+
+    haft_id insert(const Object &object)
+    {
+        auto made = std::make_shared<Object>(object);
+        const std::unique_lock<std::shared_mutex> held(mutex);
+
+        if (free_indices.empty()) {
+            free_indices.push_back(static_cast<uint32_t>(entries.size()));
+            entries.emplace_back();
+        }
+        const uint32_t index = free_indices.back();
+
+        free_indices.pop_back();
+        entries[index].object = std::move(made);
+        return haft_id{index | uint64_t{entries[index].generation} << 32};
+    }
+
+    bool free(haft_id id)
+    {
+        std::shared_ptr<Object> ended; /* destroyed when the lock is let go */
+        const std::unique_lock<std::shared_mutex> held(mutex);
+        Entry *entry = live(id);
+
+        if (entry == nullptr) {
+            return false;
+        }
+        ended.swap(entry->object);
+        entry->generation++;
+        free_indices.push_back(static_cast<uint32_t>(id.bits));
+        return true;
+    }
+
+    uint64_t first_word(haft_id id)
+    {
+        const std::shared_ptr<Object> object = find(id);
+
+        return object != nullptr ? object->first : 0;
+    }
+
+    uint64_t high_water() const { return entries.size(); }
+
+  private:
+    struct Entry {
+        std::shared_ptr<Object> object;
+        uint32_t generation = 1;
+    };
+
+    Entry *live(haft_id id)
+    {
+        Entry &entry = entries[id.bits & UINT32_MAX];
+
+        return entry.generation == id.bits >> 32 ? &entry : nullptr;
+    }
+
+    std::shared_ptr<Object> find(haft_id id)
+    {
+        const std::shared_lock<std::shared_mutex> held(mutex);
+        const Entry *entry = live(id);
+
+        return entry != nullptr ? entry->object : nullptr;
+    }
+
+    std::shared_mutex mutex;
+    std::vector<Entry> entries;
+    std::vector<uint32_t> free_indices;
 };
 
 /*

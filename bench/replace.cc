@@ -7,6 +7,7 @@
  */
 #include "bench/allocated.h"
 #include "bench/hashed.h"
+#include "bench/held.h"
 #include "bench/pool.h"
 #include "bench/random.h"
 
@@ -82,6 +83,8 @@ void bench::add_cases()
     add_table<QsbrThread>("haft_qsbr_thread");
     add_table<MembCaller>("haft_memb_caller");
     add_table<MembThread>("haft_memb_thread");
+    add_table<Counted>("haft_counted");
+    add_table<SharedPointers>("shared_ptr");
     add_table<Mutex>("mutex");
     add_table<SpinLock>("spin_lock");
     add_table<EntryMutex>("entry_mutex");

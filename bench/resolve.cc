@@ -273,6 +273,7 @@ void bench::add_cases()
 {
     add_one("resolve_open", "raw", walk_open<Raw>);
     add_one("resolve_open", "compared", walk_open<Compared>);
+    add_one("resolve_open", "haft_constant", walk_open<Constant>);
     add_checked<Local>("haft_local");
     add_checked<QsbrCaller>("haft_qsbr");
     add_checked<MembCaller>("haft_memb");

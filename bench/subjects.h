@@ -117,6 +117,31 @@ class RawReader
     haft_view view;
 };
 
+/* haft_resolve() where the compiler knows the distance of slots, as in typed tables. */
+class ConstantReader
+{
+  public:
+    explicit ConstantReader(haft_view table_view) : view(table_view)
+    {
+        require(view.stride == stride ? HAFT_OK : HAFT_WRONG_TYPE);
+    }
+
+    void begin() const {}
+    void end() const {}
+
+    uint64_t first_word(haft_id id) const
+    {
+        const haft_view constant = {view.base, view.mask, stride};
+        const void *object = haft_resolve(constant, id);
+
+        return object != nullptr ? static_cast<const Object *>(object)->first : 0;
+    }
+
+  private:
+    static constexpr uint64_t stride = sizeof(uint64_t) + sizeof(Object);
+    haft_view view;
+};
+
 /* The least check: slots of a constant size in plain memory, whose first word is compared with the
  * id.  No atomic, no layout, no mask. */
 class ComparedReader
@@ -355,6 +380,7 @@ template <class Reader> class Bare : public QsbrCaller
 };
 using Raw = Bare<RawReader>;
 using Compared = Bare<ComparedReader>;
+using Constant = Bare<ConstantReader>;
 
 // --- one thread ---
 
