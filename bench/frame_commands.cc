@@ -4,7 +4,7 @@
  *   frame_create   frames on the frame clock, one thread.  In each, `size` objects are created and
  *                  written, and those of the frame before destroyed; then comes the tick.
  *
- * `immediate` reserves, writes, publishes and frees one by one through a worker, which hands on
+ * `immediate` reserves, writes, publishes and frees one by one through a worker, which flushes
  * what it freed before the tick.  `commands` opens one recorder for the frame, records all of
  * it, and applies; `commands_jobs` has a recorder for each 64 objects, as small jobs would.  The
  * price of commands is that every id is written and read again.  One item is one object's life.

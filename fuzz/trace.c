@@ -28,7 +28,7 @@ static void check_row(const struct trace *trace, const struct row *row, uint32_t
          "waits for nothing");
     must(row->waits_for == NO_HANDOFF || trace->handoffs[row->waits_for] == thread,
          "waits for another thread's hand-off");
-    must(row->hands_on == NO_HANDOFF || row->hands_on < trace->handoff_count, "hands on to no row");
+    must(row->hands_on == NO_HANDOFF || row->hands_on < trace->handoff_count, "passes to no row");
     must(row->op == OP_ALLOCATE || row->op == OP_USE || row->op == OP_FREE, "no operation");
 }
 

@@ -4,7 +4,7 @@
  * Invariant: in the child each object lives whose insertion had ended and whose free had not begun,
  * and none whose free had ended; insertions get slots that no object has, and none twice, until
  * they are refused; nothing waits; table and domain close, whatever the other thread had open.
- * Pressure: a table so small that the other thread draws an extent, hands batches on and takes them
+ * Pressure: a table so small that the other thread draws an extent, flushes batches and takes them
  * back within few operations, from the opening of its worker to its close.
  *
  * Usage: fork_anywhere [most]    the first `most` operations only (2,000)

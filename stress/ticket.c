@@ -1,7 +1,7 @@
 /*
- * stress/ticket.c - one thread retires and hands on, another waits for that and looks.
+ * stress/ticket.c - one thread frees and flushes, another waits for that and looks.
  *
- * Invariant  what a thread did before it handed its freed slots on is visible to a thread that
+ * Invariant  what a thread did before it retired its freed slots is visible to a thread that
  *            has waited for them with haft_domain_wait() (TICKET).
  * Pressure   ids without objects, and notes beside them that only the ticket orders: no section,
  *            no batch and no id passes from the one thread to the other.

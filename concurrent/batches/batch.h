@@ -12,11 +12,11 @@
 #include <stdbool.h>
 
 struct batch {
-    uint32_t count;      /* indices; 0 while a worker has the batch in hand: see worker_batches.h */
-    bool has_last_lives; /* some slot has lived its last generation */
-    atomic_u64 ticket;   /* may be reused when the domain has done it; 0: at once */
-    atomic_u64 pool_next;  /* in the pool: the next one's number */
-    atomic_u64 node_next;  /* as a node of the depot: the next node, tagged */
+    uint32_t count;       /* indices; 0 in a worker's filling or open batch: see worker_batches.h */
+    bool has_last_lives;  /* some slot has lived its last generation */
+    atomic_u64 ticket;    /* may be reused when the domain has done it; 0: at once */
+    atomic_u64 pool_next; /* in the pool: the next one's number */
+    atomic_u64 node_next; /* as a node of the depot: the next node, tagged */
     atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */
     uint64_t number;       /* this descriptor */
     uint64_t node;         /* the depot node that it brings along */
@@ -26,7 +26,7 @@ struct batch {
 /* Move slots from the end of `from` to `to`, until `to` has `most` or `from` is empty. */
 void batch_move(struct batch *to, struct batch *from, uint32_t most);
 
-/* Whether its indices are those of slots, and no two alike; of a batch that is in no hand. */
+/* Whether its indices are those of slots, and no two alike; not of a filling or open batch. */
 bool batch_is_sound(const struct batch *batch);
 
 #endif /* HAFT_CONCURRENT_BATCH_H */

@@ -236,7 +236,7 @@ static struct batch *set_up(struct pool *pool, uint64_t number)
 }
 
 /* A descriptor that was given back; NULL if there is none. */
-static struct batch *take_given(struct pool *pool)
+static struct batch *take_returned(struct pool *pool)
 {
     for (;;) {
         /* Weakened, the indices that the last holder read could be overwritten before. */
@@ -260,7 +260,7 @@ struct batch *pool_take(struct pool *pool, struct segment *own)
     uint64_t number = own != NULL ? take_of_segment(pool, own) : NUMBER_NONE;
 
     while (number == NUMBER_NONE) {
-        struct batch *batch = take_given(pool);
+        struct batch *batch = take_returned(pool);
 
         if (batch != NULL) {
             assert(batch->count == 0 && !batch->has_last_lives && "a batch in the pool is empty");

@@ -11,7 +11,7 @@
 #include "concurrent/batches/batch.h"
 #include "lib/base/reservation.h"
 
-/* A worker's batches in no ring: the filling and the open one, eight in its hands. */
+/* A worker's batches in no ring: the filling and the open one, eight in use. */
 #define HAND_BATCHES 10
 
 #define MOST_SEGMENTS (UINT64_C(1) << 23) /* in one table */
@@ -23,7 +23,7 @@
 /* The descriptors that a worker brings at once. */
 struct segment {
     uint64_t place;  /* in the pool's directory */
-    atomic_u64 used; /* handed out once, from the start */
+    atomic_u64 used; /* used once, from the start */
     struct batch batches[SEGMENT_BATCHES];
 };
 
@@ -35,7 +35,7 @@ struct pool {
         directory[DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
 
     _Alignas(CACHE_LINE) atomic_u64 top; /* of the stack of unused descriptors, tagged */
-    atomic_u64 table_used;               /* descriptors handed out once, from the start */
+    atomic_u64 table_used;               /* descriptors used once, from the start */
     atomic_u64 segments;                 /* how many */
 };
 
@@ -65,7 +65,7 @@ struct batch *pool_take(struct pool *pool, struct segment *own);
 /* Give an empty batch back.  Lock-free. */
 void pool_give(struct pool *pool, struct batch *batch);
 
-/* Descriptors ever handed out; those of them that lie in the pool.  When no call is under way. */
+/* Descriptors ever used; those of them that lie in the pool.  When no call is under way. */
 uint64_t pool_used(const struct pool *pool);
 uint64_t pool_unused(const struct pool *pool);
 

@@ -1,5 +1,5 @@
 /*
- * concurrent/batches/tagged.h - numbers: handed out once each; and with a tag, as the heads of
+ * concurrent/batches/tagged.h - numbers: drawn once each; and with a tag, as the heads of
  * lock-free stacks.
  *
  * Edges in this file.
@@ -32,7 +32,7 @@ static inline uint64_t tagged_next(uint64_t tagged, uint64_t number)
     return ((tagged >> NUMBER_BITS) + 1) << NUMBER_BITS | number;
 }
 
-/* A number below `count` that was never handed out, or NUMBER_NONE.  Any threads, lock-free. */
+/* A number below `count` that was never drawn, or NUMBER_NONE.  Any threads, lock-free. */
 static inline uint64_t take_number(atomic_u64 *used, uint64_t count)
 {
     for (;;) {

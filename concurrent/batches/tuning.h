@@ -19,7 +19,7 @@
 /* Empty descriptors that a worker keeps, in its own cache. */
 #define SPARE_BATCHES 16
 
-/* Descriptors that a worker brings at once, 11 KiB: those of the batches in its hands, and as many
+/* Descriptors that a worker brings at once, 11 KiB: those of the batches in use, and as many
  * again. */
 #define SEGMENT_BATCHES (2 * HAND_BATCHES)
 

@@ -2,8 +2,8 @@
  * The domain: opening, closing, and its calls of the clock.
  *
  * Edges in this file.
- *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
- *            no other thread uses the domain
+ *   COUNT    statistics, numbers that are assigned once, and the number of open tables, checked
+ *            when no other thread uses the domain
   */
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/callback.h"
@@ -24,9 +24,9 @@ static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {HAFT_CLOCKS(NUMBERE
 
 static uint64_t domain_number(void)
 {
-    static atomic_u64 given;
+    static atomic_u64 last;
 
-    return fetch_add_relaxed(COUNT, &given, 1) + 1;
+    return fetch_add_relaxed(COUNT, &last, 1) + 1;
 }
 
 static haft_status check_domain_options(const haft_domain_options *options)

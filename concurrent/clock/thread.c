@@ -2,7 +2,7 @@
  * Numbers of threads.
  *
  * Edges in this file.
- *   COUNT   each number is given once, in no order with anything else
+ *   COUNT   each number is assigned once, in no order with anything else
  */
 #include "concurrent/clock/thread.h"
 #include "lib/base/atomics.h"

@@ -4,7 +4,7 @@
  * Edges in this file.
  *   SHARD   shards_give (release) -> shards_look, shards_close (acquire)   the slot's last life
  *   OWN     the slots that closing has taken are its own
- *   COUNT   each thread's number is given once, in no order with anything else
+ *   COUNT   each thread's number is assigned once, in no order with anything else
  */
 #include "concurrent/counted/shards.h"
 #include "lib/base/compiler.h"

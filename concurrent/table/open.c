@@ -2,8 +2,8 @@
  * The shared table: opening, and its end when no thread uses it any more.
  *
  * Edges in this file.
- *   OWN     before the table is handed to other threads, or after the last has left it
- *   COUNT   numbers that are given once
+ *   OWN     before other threads have the table, or after the last has left it
+ *   COUNT   numbers that are assigned once
  */
 #include "concurrent/table/open.h"
 #include "concurrent/batches/pool.h"
@@ -110,9 +110,9 @@ static haft_status open_pool(haft_table *table)
 
 static uint64_t table_number(void)
 {
-    static atomic_u64 given;
+    static atomic_u64 last;
 
-    return fetch_add_relaxed(COUNT, &given, 1) + 1;
+    return fetch_add_relaxed(COUNT, &last, 1) + 1;
 }
 
 /* Insertion and free in place, where an object's life takes no more than its slot. */

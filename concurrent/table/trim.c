@@ -3,16 +3,16 @@
  *
  * Free slots lie in batches, and those of one run of pages in many batches.  So the call reclaims
  * elapsed batches first, and then takes all ready batches, from every ring and from the
- * depot.  If all slots of a run are in hand then, it notes the run's floor and releases its pages.
+ * depot.  If all slots of a run are held then, it notes the run's floor and releases its pages.
  * The other slots go into new batches, in order of index.  Meanwhile no other thread finds the
- * slots in hand: it gets HAFT_BUSY.
+ * slots that it holds: it gets HAFT_BUSY.
  *
  * Slots that workers hold privately stay, and so do fresh slots in their extents.
  *
  * Edges in this file.
  *   RETRY  whether a thread trims: decided by the compare-and-swap; the slots travel in batches
  *   OWN    this thread alone has the slots, or the batch
- *   COUNT  how far the table's slots were ever used; all in hand lie below
+ *   COUNT  how far the table's slots were ever used; all that are held lie below
  */
 #include "lib/base/compiler.h"
 #include "lib/slots/release.h"
@@ -32,8 +32,8 @@ struct trim {
     haft_table *table;
     haft_worker *worker;       /* reclaims slots */
     struct reservation memory; /* of the bits */
-    uint64_t *bits;            /* one for each slot: in hand */
-    uint64_t end;              /* slots in hand lie below */
+    uint64_t *bits;            /* one for each slot: held */
+    uint64_t end;              /* slots that it holds lie below */
     struct run_list runs;      /* released; linked, the lowest first */
     uint64_t bytes;            /* released */
 };
@@ -148,7 +148,7 @@ static uint64_t floor_of_slots(const struct slots *slots, uint64_t first, uint64
     return floor;
 }
 
-/* If the run is in hand, it becomes the first of those to be released. */
+/* If the run is held, it becomes the first of those to be released. */
 static bool choose_run(struct trim *trim, uint64_t run)
 {
     const struct slots *slots = &trim->table->slots;
@@ -170,7 +170,7 @@ static bool choose_run(struct trim *trim, uint64_t run)
     return true;
 }
 
-/* Release all runs in hand, those that lie together at once. */
+/* Release all runs that are held, those that lie together at once. */
 static void release_chosen(struct trim *trim)
 {
     struct slots *slots = &trim->table->slots;

@@ -21,7 +21,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Descriptors beyond those of the batches in hand. */
+/* Descriptors beyond those of the batches in use. */
 static uint64_t beyond_hands(const haft_worker *worker)
 {
     const uint64_t segments = load_relaxed(HINT, &worker->segments);

@@ -1,5 +1,5 @@
 /*
- * Fresh slots: never used, or not since their memory was released; handed out in extents.
+ * Fresh slots: never used, or not since their memory was released; drawn in extents.
  *
  * A worker draws an extent from the table and takes its batches from there, so that the slots of
  * one thread lie together (tuning.h).  Extents are not private: any worker may steal from them.

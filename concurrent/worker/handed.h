@@ -11,7 +11,7 @@
  *                  clear the word, and look once more.  A batch pushed before the word was raised
  *                  is found by then; one whose word is raised later sets it again
  *
- * Waiting slots are in a ring, a depot or a list, or in the hand of a worker that is in transit:
+ * Waiting slots are in a ring, a depot or a list, or with a worker that is in transit:
  * its number is odd then.  So a thread that has found no slot, and waits until each worker's number
  * is even or another, has seen the end of each call that had one.
  */

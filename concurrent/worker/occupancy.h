@@ -15,7 +15,7 @@ haft_status occupancy_why_none(const haft_table *table, const haft_worker *worke
                                haft_status fresh);
 
 /*
- * Slots in use that hold no object: they wait, are ready, or in a worker's hands.
+ * Slots in use that hold no object: they wait, are ready, or with a worker.
  * Not below the number with the slots in use as the call begins, and the objects of
  * some moment before it returns.
  */

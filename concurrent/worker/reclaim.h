@@ -11,7 +11,7 @@
  * worker.  The worker's thread, outside callbacks; lock-free, except on_reclaim.
  *
  * A call that reclaims batches takes those that have elapsed when it begins: callbacks free others,
- * and no batch is given a ticket that is done, so the call returns.
+ * and no batch takes a ticket that is done, so the call returns.
  */
 void reclaim_batch(haft_worker *worker, struct batch *source);
 

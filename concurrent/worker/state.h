@@ -65,7 +65,7 @@ struct haft_worker {
     struct member *member;               /* the thread, for the domain's clock */
     struct batch *filling;               /* slots to be used */
     struct batch *open;                  /* slots retired since the last closing */
-    struct batch *spares[SPARE_BATCHES]; /* empty descriptors at hand */
+    struct batch *spares[SPARE_BATCHES]; /* empty descriptors */
     uint32_t spare_count;
     uint32_t batch_limit;    /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
     uint32_t lift;           /* of its thread's nesting state, that it is of: see jobs.h */
@@ -81,9 +81,9 @@ struct haft_worker {
 
     _Alignas(CACHE_LINE) struct ring waiting; /* closed batches, with their tickets */
     _Alignas(CACHE_LINE) struct ring ready;   /* batches that may be reused at once */
-    _Alignas(CACHE_LINE) atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
+    _Alignas(CACHE_LINE) atomic_u64 extent;   /* fresh slots that it has drawn: see fresh.c */
     atomic_u64 state;
-    atomic_u64 transit;       /* odd: the worker may have waiting slots in hand: see handed.h */
+    atomic_u64 transit;       /* odd: the worker may have waiting slots: see handed.h */
     atomic_u64 moves;         /* how often its ring had no room for a batch that waits */
     atomic_u64 segments;      /* of descriptors that it has brought: see descriptors.h */
     struct haft_worker *next; /* in the worker list; constant */

@@ -13,7 +13,7 @@
 /* A closed worker, or a new one; NULL: no memory. */
 haft_worker *worker_borrow(haft_table *table);
 
-/* Return it, with nothing in hand. */
+/* Return it, with no slots. */
 void worker_return(haft_worker *worker);
 
 #endif /* HAFT_CONCURRENT_WORKER_H */

@@ -1,9 +1,9 @@
 /*
- * concurrent/worker/worker_batches.h - the two batches in a worker's hand; the worker's counts are
- * its positions in them (struct haft_worker_front in haft/detail/table_front.h).
+ * concurrent/worker/worker_batches.h - the two batches that a worker works with; the worker's
+ * counts are its positions in them (struct haft_worker_front in haft/detail/table_front.h).
  *
  * A reservation takes a slot and an abort adds one without a change of these counts, so they shift
- * the addresses instead (use_at, free_at).  While a batch is in hand, the count in the batch is 0.
+ * the addresses instead (use_at, free_at).  The count in such a batch is 0.
  *
  * All functions: the worker's thread, wait-free.
  *
@@ -70,7 +70,7 @@ static inline struct batch *filling_detach(haft_worker *worker)
 {
     struct batch *batch = worker->filling;
 
-    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
+    assert(batch->count == 0 && "the count of such a batch is the worker's");
     batch->count = filling_count(worker);
     assert(batch->count <= BATCH_SLOTS);
     memmove(batch->indices, filling_next(worker), batch->count * sizeof batch->indices[0]);
@@ -123,7 +123,7 @@ static inline struct batch *open_batch_detach(haft_worker *worker)
 {
     struct batch *batch = worker->open;
 
-    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
+    assert(batch->count == 0 && "the count of such a batch is the worker's");
     batch->count = open_batch_count(worker);
     assert(batch->count <= BATCH_SLOTS);
     return batch;

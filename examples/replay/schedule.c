@@ -9,8 +9,8 @@
  * earliest row in the file that has not been carried out waits for nothing.
  *
  * A hand-off is one byte.  OPEN -> PARKED by the job that waits, with CAS; either -> PASSED by
- * the job that hands on, with an exchange.  Both acquire and release: what happened to an object
- * is visible to its next row, and a parked job's position to the job that pushes it.
+ * the job that passes it on, with an exchange.  Both acquire and release: what happened to an
+ * object is visible to its next row, and a parked job's position to the job that pushes it.
  */
 #include "run.h"
 

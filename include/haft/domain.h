@@ -150,7 +150,7 @@ haft_status haft_domain_close(haft_domain *domain);
 /*
  * haft_domain_wait - wait until all that was freed and flushed before may be reused.  What
  * still sits in a worker's open batch, or was freed by haft_table_free(), is not covered:
- * haft_worker_flush() hands it on.
+ * haft_worker_flush() retires it.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_SECTION   the calling thread is inside an inner job (not with the frame
@@ -162,7 +162,7 @@ haft_status haft_domain_close(haft_domain *domain);
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
  *           quiescent point of the calling thread: pointers it resolved before are void.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
- *           what they did before they handed freed slots on.
+ *           what they did before they retired freed slots.
  * Progress  blocking: waits for readers.
  * Cost      a grace period, unless nothing was requested.
  */
@@ -282,7 +282,7 @@ void haft_section_end(haft_domain *domain);
  * the jobs it begins are inner ones, and their end leaves it online.  So a thread that only runs
  * jobs goes offline once, or opens its first worker in a job: it is offline again when that ends.
  *
- * In an inner job haft_worker_quiescent() hands freed slots on, announces nothing, waits for
+ * In an inner job haft_worker_quiescent() retires freed slots, announces nothing, waits for
  * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
  * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
  *

@@ -121,7 +121,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * for each.
  *
  * First it reclaims the slots whose grace period has elapsed by then, so on_reclaim may run here,
- * with a worker that the table provides.  Then it has all free slots in hand until it returns:
+ * with a worker that the table provides.  Then it holds all free slots until it returns:
  * other threads take fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.
  * Free slots that stay are put in order of index.
  *

@@ -10,7 +10,7 @@
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
  * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (below).
- * haft_worker_quiescent() differs: in an inner job it only hands slots on, and in such a child it
+ * haft_worker_quiescent() differs: in an inner job it only retires slots, and in such a child it
  * does all but wait; both times it returns HAFT_OK.  With qsbr and the workers clock they are
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
  * read sections" means that it holds none.
@@ -293,7 +293,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
 /* --- workers: a thread's own part of a table, for allocating and freeing --- */
 
 /*
- * A worker holds one batch of slots to hand out and one of slots it has freed.  Batches travel
+ * A worker holds one batch of slots to insert into and one of slots it has freed.  Batches travel
  * through a ring that other workers may take from, and through the table's depot, so nearly all
  * calls write nothing that another thread writes, except for the slot itself.
  *
@@ -333,7 +333,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * those it has reserved and neither published nor given up stay reserved.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK inside a callback that has not opened the worker.  One that
- *           has may close it: that hands its slots on, and does no duties.
+ *           has may close it: that flushes its slots, and does no duties.
  * Threads   the worker's thread, inside or outside a read section; if that thread has ended, a
  *           thread that knows so, as from joining it.  Workers clock: the close of the thread's
  *           last worker on the domain is a quiescent point outside of jobs.

@@ -21,7 +21,7 @@
 #define FIXED_UNIT                                                                                 \
     16 /* all parts begin and end at multiples: none lies between two that are freed */
 
-/* At the start of the block, before what is given out. */
+/* At the start of the block, before what is allocated. */
 struct fixed_block {
     _Alignas(FIXED_UNIT) uint64_t size; /* from this struct's start */
     atomic_u64

@@ -22,7 +22,7 @@ static haft_status open_callers(void)
 
 static haft_id ids[SLOTS];
 
-/* All slots free, and their batches handed on; the worker stays, so that a further one is new. */
+/* All slots free, and their batches flushed; the worker stays, so that a further one is new. */
 static haft_worker *open_used(const haft_table_options *with, bool worn)
 {
     haft_id id;

@@ -357,7 +357,7 @@ Test(domain_stats, count_tickets_and_grace_periods)
         expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
         haft_worker_flush(shared.worker);
         cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, n));
-        haft_worker_flush(shared.worker); /* nothing more to hand on */
+        haft_worker_flush(shared.worker); /* nothing more to flush */
         cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, n));
     }
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, 0));

@@ -14,7 +14,7 @@ static uint64_t backlog(const struct shared *shared)
     return haft_domain_stats_get(shared->domain).backlog;
 }
 
-/* One object freed and handed on. */
+/* One object freed and flushed. */
 static void retire_one(struct shared *shared)
 {
     assert_status(haft_free(shared->worker, insert(shared->worker)), HAFT_OK);

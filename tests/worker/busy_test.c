@@ -161,7 +161,7 @@ Test(busy, wakes_a_sleeping_clock_however_few_slots_wait)
     close_shared(&shared);
 }
 
-/* Slots that another worker has freed and not handed on: its next quiescent point does. */
+/* Slots that another worker has freed and not retired: its next quiescent point does. */
 TEST_ON_EACH_CLOCK(busy, another_workers_partial_batch_comes_at_its_next_quiescent_point)
 {
     const haft_table_options large = {.capacity = 5000, .layout = HAFT_LAYOUT_OF(13, 20, 0)};

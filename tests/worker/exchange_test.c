@@ -5,7 +5,7 @@
 #include "concurrent/worker/exchange.h"
 #include "tests/support.h"
 
-TestSuite(shelf, .timeout = SUITE_SECONDS);
+TestSuite(exchange, .timeout = SUITE_SECONDS);
 
 static const haft_table_options options = {.capacity = 200000};
 
@@ -42,7 +42,7 @@ static uint32_t drain(haft_worker *worker)
     return count;
 }
 
-TEST_ON_EACH_CLOCK(shelf, partial_batches_merged_into_a_full_ring_keep_every_slot_once)
+TEST_ON_EACH_CLOCK(exchange, partial_batches_merged_into_a_full_ring_keep_every_slot_once)
 {
     struct shared shared = open_shared(*setting, &options);
     uint64_t seed = 73;
@@ -59,7 +59,7 @@ TEST_ON_EACH_CLOCK(shelf, partial_batches_merged_into_a_full_ring_keep_every_slo
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(shelf, only_full_batches_go_to_the_depot)
+TEST_ON_EACH_CLOCK(exchange, only_full_batches_go_to_the_depot)
 {
     struct shared shared = open_shared(*setting, &options);
     uint64_t seed = 79;
@@ -80,7 +80,7 @@ TEST_ON_EACH_CLOCK(shelf, only_full_batches_go_to_the_depot)
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(shelf, a_worker_keeps_few_ready_batches_and_the_depot_has_the_others)
+TEST_ON_EACH_CLOCK(exchange, a_worker_keeps_few_ready_batches_and_the_depot_has_the_others)
 {
     struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
@@ -105,7 +105,7 @@ static struct batch *waiting_batch(haft_worker *worker, uint32_t *next)
     return batch;
 }
 
-TEST_ON_EACH_CLOCK(shelf, batches_moved_counts_batches_and_no_look_in_vain)
+TEST_ON_EACH_CLOCK(exchange, batches_moved_counts_batches_and_no_look_in_vain)
 {
     struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
@@ -140,7 +140,7 @@ TEST_ON_EACH_CLOCK(shelf, batches_moved_counts_batches_and_no_look_in_vain)
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
+TEST_ON_EACH_CLOCK(exchange, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
 {
     struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
@@ -163,7 +163,7 @@ TEST_ON_EACH_CLOCK(shelf, a_ready_batch_in_another_workers_ring_is_found_open_or
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(shelf, a_batch_that_waits_is_found_when_its_ticket_is_done)
+TEST_ON_EACH_CLOCK(exchange, a_batch_that_waits_is_found_when_its_ticket_is_done)
 {
     struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
@@ -210,7 +210,7 @@ static uint32_t elapsed_slots(struct shared *shared, uint32_t elapsed)
     return count;
 }
 
-TEST_ON_EACH_CLOCK(shelf, slots_that_are_due_are_not_put_under_a_ticket_that_is_not)
+TEST_ON_EACH_CLOCK(exchange, slots_that_have_elapsed_are_not_put_under_a_ticket_that_has_not)
 {
     for (uint32_t elapsed = 1; elapsed <= RING_BATCHES; elapsed += 1 + elapsed / 2) {
         struct shared shared = open_shared(*setting, &options);
@@ -230,7 +230,7 @@ static struct batch *full_batch(struct shared *shared, uint64_t ticket, uint32_t
     return batch;
 }
 
-TEST_ON_EACH_CLOCK(shelf, what_is_ready_is_found_behind_what_waits)
+TEST_ON_EACH_CLOCK(exchange, what_is_ready_is_found_behind_what_waits)
 {
     struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
@@ -262,7 +262,7 @@ TEST_ON_EACH_CLOCK(shelf, what_is_ready_is_found_behind_what_waits)
 }
 
 /* The share of a worker: what it may hold back comes from the table's budget. */
-TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_by_the_first_use_and_returned_at_closing)
+TEST_ON_EACH_CLOCK(exchange, the_budget_is_drawn_by_the_first_use_and_returned_at_closing)
 {
     const haft_table_options small = {.capacity = 64};
     struct shared shared = open_shared(*setting, &small);
@@ -286,7 +286,7 @@ TEST_ON_EACH_CLOCK(shelf, the_budget_is_drawn_by_the_first_use_and_returned_at_c
 }
 
 /* Tests of slots in hand set a limit that the table's share would not allow. */
-TEST_ON_EACH_CLOCK(shelf, a_batch_limit_that_is_set_outlasts_the_first_use)
+TEST_ON_EACH_CLOCK(exchange, a_batch_limit_that_is_set_outlasts_the_first_use)
 {
     const haft_table_options small = {.capacity = 4};
     struct shared shared = open_shared(*setting, &small);

@@ -1,4 +1,4 @@
-/* The only free slot is one that another thread has freed: once it is handed on, it is found. */
+/* The only free slot is one that another thread has freed: once it is flushed, it is found. */
 #include "tests/support.h"
 
 TestSuite(refill, .timeout = SUITE_SECONDS);
@@ -8,7 +8,7 @@ TestSuite(refill, .timeout = SUITE_SECONDS);
 /* Large enough for workers to hold back more than a slot. */
 static const haft_table_options options = {.capacity = 5000, .layout = {13, 40, 0, 0}};
 
-/* A thread that frees one object of the full table and hands it on, or leaves that to others. */
+/* A thread that frees one object of the full table and flushes, or leaves that to others. */
 struct other {
     pthread_t thread;
     struct shared *shared;

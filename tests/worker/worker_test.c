@@ -1,4 +1,4 @@
-/* Workers: opening, closing, quiescent points, handing on. */
+/* Workers: opening, closing, quiescent points, flushing. */
 #include "tests/support.h"
 
 TestSuite(worker, .timeout = SUITE_SECONDS);

@@ -80,7 +80,7 @@ typedef enum haft_edge {
     HAFT_EDGE_QUIET,       /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,      /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_HANDED,      /* batches handed over before the word that tells of them is cleared */
-    HAFT_EDGE_TRANSIT,     /* what a worker did with waiting slots in hand before it has none */
+    HAFT_EDGE_TRANSIT,     /* what a worker did with waiting slots before it has none */
     HAFT_EDGE_PIN,         /* the use of a pinned object before the reuse of its memory */
     HAFT_EDGE_LIST,        /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,        /* a ticket before the clock thread that is woken for it looks */

@@ -10,7 +10,7 @@
  *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
  *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
  *   ONWARD   how far entries were set
- *   COUNT    numbers that are given once
+ *   COUNT    numbers that are assigned once
  */
 #include "kit/local/sides/side.h"
 #include "kit/local/status/kit_status.h"
@@ -88,9 +88,9 @@ static atomic_u64 *entry_of(const haft_side *side, uint64_t index)
 /* 0 is none's. */
 static uint64_t side_number(void)
 {
-    static atomic_u64 given;
+    static atomic_u64 last;
 
-    return fetch_add_relaxed(COUNT, &given, 1) + 1;
+    return fetch_add_relaxed(COUNT, &last, 1) + 1;
 }
 
 static haft_status open_side(const struct slots *slots, const haft_side_options *options,
