@@ -458,7 +458,7 @@ typedef haft_atomic_u64 haft__atomic_u64;
 #define haft__FIXED_UNIT                                                                                 \
     16 /* all parts begin and end at multiples: none lies between two that are freed */
 
-/* At the start of the block, before what is given out. */
+/* At the start of the block, before what is allocated. */
 struct haft__fixed_block {
     _Alignas(haft__FIXED_UNIT) uint64_t size; /* from this struct's start */
     haft__atomic_u64
@@ -7923,7 +7923,7 @@ HAFT_INTERNAL void haft__queue_close(haft_counted *table)
  * Edges in this file.
  *   SHARD   shards_give (release) -> shards_look, shards_close (acquire)   the slot's last life
  *   OWN     the slots that closing has taken are its own
- *   COUNT   each thread's number is given once, in no order with anything else
+ *   COUNT   each thread's number is assigned once, in no order with anything else
  */
 
 HAFT_INTERNAL haft__THREAD_LOCAL uint32_t haft__shards_thread;
@@ -8229,7 +8229,7 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 /* Empty descriptors that a worker keeps, in its own cache. */
 #define haft__SPARE_BATCHES 16
 
-/* Descriptors that a worker brings at once, 11 KiB: those of the batches in its hands, and as many
+/* Descriptors that a worker brings at once, 11 KiB: those of the batches in use, and as many
  * again. */
 #define haft__SEGMENT_BATCHES (2 * haft__HAND_BATCHES)
 
@@ -8291,11 +8291,11 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
  */
 
 struct haft__batch {
-    uint32_t count;      /* indices; 0 while a worker has the batch in hand: see worker_batches.h */
-    bool has_last_lives; /* some slot has lived its last generation */
-    haft__atomic_u64 ticket;   /* may be reused when the domain has done it; 0: at once */
-    haft__atomic_u64 pool_next;  /* in the pool: the next one's number */
-    haft__atomic_u64 node_next;  /* as a node of the depot: the next node, tagged */
+    uint32_t count;       /* indices; 0 in a worker's filling or open batch: see worker_batches.h */
+    bool has_last_lives;  /* some slot has lived its last generation */
+    haft__atomic_u64 ticket;    /* may be reused when the domain has done it; 0: at once */
+    haft__atomic_u64 pool_next; /* in the pool: the next one's number */
+    haft__atomic_u64 node_next; /* as a node of the depot: the next node, tagged */
     haft__atomic_u64 node_batch; /* as a node of the depot: the batch that waits there */
     uint64_t number;       /* this descriptor */
     uint64_t node;         /* the depot node that it brings along */
@@ -8305,7 +8305,7 @@ struct haft__batch {
 /* Move slots from the end of `from` to `to`, until `to` has `most` or `from` is empty. */
 HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *from, uint32_t most);
 
-/* Whether its indices are those of slots, and no two alike; of a batch that is in no hand. */
+/* Whether its indices are those of slots, and no two alike; not of a filling or open batch. */
 HAFT_INTERNAL bool haft__batch_is_sound(const struct haft__batch *batch);
 
 /* concurrent/batches/batch.c */
@@ -8359,7 +8359,7 @@ HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *
  * are with workers, and each worker holds as many as it has brought descriptors for, in segments.
  */
 
-/* A worker's batches in no ring: the filling and the open one, eight in its hands. */
+/* A worker's batches in no ring: the filling and the open one, eight in use. */
 #define haft__HAND_BATCHES 10
 
 #define haft__MOST_SEGMENTS (UINT64_C(1) << 23) /* in one table */
@@ -8371,7 +8371,7 @@ HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *
 /* The descriptors that a worker brings at once. */
 struct haft__segment {
     uint64_t place;  /* in the pool's directory */
-    haft__atomic_u64 used; /* handed out once, from the start */
+    haft__atomic_u64 used; /* used once, from the start */
     struct haft__batch batches[haft__SEGMENT_BATCHES];
 };
 
@@ -8383,7 +8383,7 @@ struct haft__pool {
         directory[haft__DIRECTORY_PARTS]; /* addresses of parts, which hold addresses of segments */
 
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 top; /* of the stack of unused descriptors, tagged */
-    haft__atomic_u64 table_used;               /* descriptors handed out once, from the start */
+    haft__atomic_u64 table_used;               /* descriptors used once, from the start */
     haft__atomic_u64 segments;                 /* how many */
 };
 
@@ -8414,7 +8414,7 @@ HAFT_INTERNAL struct haft__batch *haft__pool_take(struct haft__pool *pool, struc
 /* Give an empty batch back.  Lock-free. */
 HAFT_INTERNAL void haft__pool_give(struct haft__pool *pool, struct haft__batch *batch);
 
-/* Descriptors ever handed out; those of them that lie in the pool.  When no call is under way. */
+/* Descriptors ever used; those of them that lie in the pool.  When no call is under way. */
 HAFT_INTERNAL uint64_t haft__pool_used(const struct haft__pool *pool);
 HAFT_INTERNAL uint64_t haft__pool_unused(const struct haft__pool *pool);
 
@@ -8446,7 +8446,7 @@ HAFT_INTERNAL void haft__depot_push(struct haft__depot *depot, const struct haft
 HAFT_INTERNAL struct haft__batch *haft__depot_take(struct haft__depot *depot, const struct haft__pool *pool, uint64_t done);
 
 /*
- * concurrent/batches/tagged.h - numbers: handed out once each; and with a tag, as the heads of
+ * concurrent/batches/tagged.h - numbers: drawn once each; and with a tag, as the heads of
  * lock-free stacks.
  *
  * Edges in this file.
@@ -8473,7 +8473,7 @@ static inline uint64_t haft__tagged_next(uint64_t tagged, uint64_t number)
     return ((tagged >> haft__NUMBER_BITS) + 1) << haft__NUMBER_BITS | number;
 }
 
-/* A number below `count` that was never handed out, or NUMBER_NONE.  Any threads, lock-free. */
+/* A number below `count` that was never drawn, or NUMBER_NONE.  Any threads, lock-free. */
 static inline uint64_t haft__take_number(haft__atomic_u64 *used, uint64_t count)
 {
     for (;;) {
@@ -8806,7 +8806,7 @@ static struct haft__batch *haft__set_up(struct haft__pool *pool, uint64_t number
 }
 
 /* A descriptor that was given back; NULL if there is none. */
-static struct haft__batch *haft__take_given(struct haft__pool *pool)
+static struct haft__batch *haft__take_returned(struct haft__pool *pool)
 {
     for (;;) {
         /* Weakened, the indices that the last holder read could be overwritten before. */
@@ -8830,7 +8830,7 @@ HAFT_INTERNAL struct haft__batch *haft__pool_take(struct haft__pool *pool, struc
     uint64_t number = haft__own != NULL ? haft__take_of_segment(pool, haft__own) : haft__NUMBER_NONE;
 
     while (number == haft__NUMBER_NONE) {
-        struct haft__batch *batch = haft__take_given(pool);
+        struct haft__batch *batch = haft__take_returned(pool);
 
         if (batch != NULL) {
             assert(batch->count == 0 && !batch->has_last_lives && "a batch in the pool is empty");
@@ -10458,8 +10458,8 @@ HAFT_INTERNAL uint64_t haft__registry_process(void);
  * The domain: opening, closing, and its calls of the clock.
  *
  * Edges in this file.
- *   COUNT    statistics, numbers that are given once, and the number of open tables, checked when
- *            no other thread uses the domain
+ *   COUNT    statistics, numbers that are assigned once, and the number of open tables, checked
+ *            when no other thread uses the domain
   */
 
 #define haft__NUMBERED(UPPER, lower) [HAFT_CLOCK_##UPPER] = &haft__##lower##_clock,
@@ -10467,9 +10467,9 @@ static const struct haft__clock *const haft__clocks[HAFT_CLOCK_COUNT] = {HAFT_CL
 
 static uint64_t haft__domain_number(void)
 {
-    static haft__atomic_u64 given;
+    static haft__atomic_u64 last;
 
-    return haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
+    return haft__fetch_add_relaxed(COUNT, &last, 1) + 1;
 }
 
 static haft_status haft__check_domain_options(const haft_domain_options *options)
@@ -11146,7 +11146,7 @@ HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain)
  * Numbers of threads.
  *
  * Edges in this file.
- *   COUNT   each number is given once, in no order with anything else
+ *   COUNT   each number is assigned once, in no order with anything else
  */
 
 static haft__atomic_u64 haft__numbers_given;
@@ -11381,7 +11381,7 @@ struct haft_worker {
     struct haft__member *member;               /* the thread, for the domain's clock */
     struct haft__batch *filling;               /* slots to be used */
     struct haft__batch *open;                  /* slots retired since the last closing */
-    struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors at hand */
+    struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors */
     uint32_t spare_count;
     uint32_t batch_limit;    /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
     uint32_t lift;           /* of its thread's nesting state, that it is of: see jobs.h */
@@ -11397,9 +11397,9 @@ struct haft_worker {
 
     _Alignas(haft__CACHE_LINE) struct haft__ring waiting; /* closed batches, with their tickets */
     _Alignas(haft__CACHE_LINE) struct haft__ring ready;   /* batches that may be reused at once */
-    _Alignas(haft__CACHE_LINE) haft__atomic_u64 extent;   /* fresh slots at hand: see fresh.c */
+    _Alignas(haft__CACHE_LINE) haft__atomic_u64 extent;   /* fresh slots that it has drawn: see fresh.c */
     haft__atomic_u64 state;
-    haft__atomic_u64 transit;       /* odd: the worker may have waiting slots in hand: see handed.h */
+    haft__atomic_u64 transit;       /* odd: the worker may have waiting slots: see handed.h */
     haft__atomic_u64 moves;         /* how often its ring had no room for a batch that waits */
     haft__atomic_u64 segments;      /* of descriptors that it has brought: see descriptors.h */
     struct haft_worker *next; /* in the worker list; constant */
@@ -11620,11 +11620,11 @@ HAFT_INTERNAL haft_status haft__refill_if_empty(haft_worker *worker, uint64_t mo
 HAFT_INTERNAL void haft__refill_choose_sources(haft_table *table);
 
 /*
- * concurrent/worker/worker_batches.h - the two batches in a worker's hand; the worker's counts are
- * its positions in them (struct haft_worker_front in haft/detail/table_front.h).
+ * concurrent/worker/worker_batches.h - the two batches that a worker works with; the worker's
+ * counts are its positions in them (struct haft_worker_front in haft/detail/table_front.h).
  *
  * A reservation takes a slot and an abort adds one without a change of these counts, so they shift
- * the addresses instead (use_at, free_at).  While a batch is in hand, the count in the batch is 0.
+ * the addresses instead (use_at, free_at).  The count in such a batch is 0.
  *
  * All functions: the worker's thread, wait-free.
  *
@@ -11684,7 +11684,7 @@ static inline struct haft__batch *haft__filling_detach(haft_worker *worker)
 {
     struct haft__batch *batch = worker->filling;
 
-    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
+    assert(batch->count == 0 && "the count of such a batch is the worker's");
     batch->count = haft__filling_count(worker);
     assert(batch->count <= haft__BATCH_SLOTS);
     memmove(batch->indices, haft__filling_next(worker), batch->count * sizeof batch->indices[0]);
@@ -11737,7 +11737,7 @@ static inline struct haft__batch *haft__open_batch_detach(haft_worker *worker)
 {
     struct haft__batch *batch = worker->open;
 
-    assert(batch->count == 0 && "the count of a batch in hand is the worker's");
+    assert(batch->count == 0 && "the count of such a batch is the worker's");
     batch->count = haft__open_batch_count(worker);
     assert(batch->count <= haft__BATCH_SLOTS);
     return batch;
@@ -12108,7 +12108,7 @@ static uint64_t haft__least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Descriptors beyond those of the batches in hand. */
+/* Descriptors beyond those of the batches in use. */
 static uint64_t haft__beyond_hands(const haft_worker *worker)
 {
     const uint64_t segments = haft__load_relaxed(HINT, &worker->segments);
@@ -12229,7 +12229,7 @@ HAFT_INTERNAL struct haft__batch *haft__exchange_take_waiting(haft_worker *worke
  *                  clear the word, and look once more.  A batch pushed before the word was raised
  *                  is found by then; one whose word is raised later sets it again
  *
- * Waiting slots are in a ring, a depot or a list, or in the hand of a worker that is in transit:
+ * Waiting slots are in a ring, a depot or a list, or with a worker that is in transit:
  * its number is odd then.  So a thread that has found no slot, and waits until each worker's number
  * is even or another, has seen the end of each call that had one.
  */
@@ -12550,7 +12550,7 @@ HAFT_INTERNAL bool haft__released_has(const haft_table *table, uint64_t haft__ru
 /* concurrent/worker/fresh.c */
 
 /*
- * Fresh slots: never used, or not since their memory was released; handed out in extents.
+ * Fresh slots: never used, or not since their memory was released; drawn in extents.
  *
  * A worker draws an extent from the table and takes its batches from there, so that the slots of
  * one thread lie together (tuning.h).  Extents are not private: any worker may steal from them.
@@ -13215,7 +13215,7 @@ HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, cons
                                              haft_status fresh);
 
 /*
- * Slots in use that hold no object: they wait, are ready, or in a worker's hands.
+ * Slots in use that hold no object: they wait, are ready, or with a worker.
  * Not below the number with the slots in use as the call begins, and the objects of
  * some moment before it returns.
  */
@@ -13317,7 +13317,7 @@ HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, cons
  * worker.  The worker's thread, outside callbacks; lock-free, except on_reclaim.
  *
  * A call that reclaims batches takes those that have elapsed when it begins: callbacks free others,
- * and no batch is given a ticket that is done, so the call returns.
+ * and no batch takes a ticket that is done, so the call returns.
  */
 HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *source);
 
@@ -14274,7 +14274,7 @@ HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker)
 /* A closed worker, or a new one; NULL: no memory. */
 HAFT_INTERNAL haft_worker *haft__worker_borrow(haft_table *table);
 
-/* Return it, with nothing in hand. */
+/* Return it, with no slots. */
 HAFT_INTERNAL void haft__worker_return(haft_worker *worker);
 
 /* concurrent/worker/worker.c */
@@ -15428,8 +15428,8 @@ HAFT_INTERNAL haft_table *haft__first_open_table(void);
  * The shared table: opening, and its end when no thread uses it any more.
  *
  * Edges in this file.
- *   OWN     before the table is handed to other threads, or after the last has left it
- *   COUNT   numbers that are given once
+ *   OWN     before other threads have the table, or after the last has left it
+ *   COUNT   numbers that are assigned once
  */
 
 haft__OPTIONS_BEGIN_WITH_COMMON(haft_table_options);
@@ -15525,9 +15525,9 @@ static haft_status haft__open_pool(haft_table *table)
 
 static uint64_t haft__table_number(void)
 {
-    static haft__atomic_u64 given;
+    static haft__atomic_u64 last;
 
-    return haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
+    return haft__fetch_add_relaxed(COUNT, &last, 1) + 1;
 }
 
 /* Insertion and free in place, where an object's life takes no more than its slot. */
@@ -16386,24 +16386,24 @@ haft_table_stats haft_table_stats_get(const haft_table *table)
  *
  * Free slots lie in batches, and those of one run of pages in many batches.  So the call reclaims
  * elapsed batches first, and then takes all ready batches, from every ring and from the
- * depot.  If all slots of a run are in hand then, it notes the run's floor and releases its pages.
+ * depot.  If all slots of a run are held then, it notes the run's floor and releases its pages.
  * The other slots go into new batches, in order of index.  Meanwhile no other thread finds the
- * slots in hand: it gets HAFT_BUSY.
+ * slots that it holds: it gets HAFT_BUSY.
  *
  * Slots that workers hold privately stay, and so do fresh slots in their extents.
  *
  * Edges in this file.
  *   RETRY  whether a thread trims: decided by the compare-and-swap; the slots travel in batches
  *   OWN    this thread alone has the slots, or the batch
- *   COUNT  how far the table's slots were ever used; all in hand lie below
+ *   COUNT  how far the table's slots were ever used; all that are held lie below
  */
 
 struct haft__trim {
     haft_table *table;
     haft_worker *worker;       /* reclaims slots */
     struct haft__reservation memory; /* of the bits */
-    uint64_t *bits;            /* one for each slot: in hand */
-    uint64_t end;              /* slots in hand lie below */
+    uint64_t *bits;            /* one for each slot: held */
+    uint64_t end;              /* slots that it holds lie below */
     struct haft__run_list runs;      /* released; linked, the lowest first */
     uint64_t bytes;            /* released */
 };
@@ -16518,7 +16518,7 @@ static uint64_t haft__floor_of_slots(const struct haft__slots *slots, uint64_t f
     return floor;
 }
 
-/* If the run is in hand, it becomes the first of those to be released. */
+/* If the run is held, it becomes the first of those to be released. */
 static bool haft__choose_run(struct haft__trim *trim, uint64_t haft__run)
 {
     const struct haft__slots *slots = &trim->table->slots;
@@ -16540,7 +16540,7 @@ static bool haft__choose_run(struct haft__trim *trim, uint64_t haft__run)
     return true;
 }
 
-/* Release all runs in hand, those that lie together at once. */
+/* Release all runs that are held, those that lie together at once. */
 static void haft__release_chosen(struct haft__trim *trim)
 {
     struct haft__slots *slots = &trim->table->slots;

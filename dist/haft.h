@@ -638,7 +638,7 @@ typedef enum haft_edge {
     HAFT_EDGE_QUIET,       /* reads of a worker's section before its end is seen */
     HAFT_EDGE_ARRIVE,      /* a worker online before later tickets, after earlier ones */
     HAFT_EDGE_HANDED,      /* batches handed over before the word that tells of them is cleared */
-    HAFT_EDGE_TRANSIT,     /* what a worker did with waiting slots in hand before it has none */
+    HAFT_EDGE_TRANSIT,     /* what a worker did with waiting slots before it has none */
     HAFT_EDGE_PIN,         /* the use of a pinned object before the reuse of its memory */
     HAFT_EDGE_LIST,        /* a slot's free, to the thread that takes it from a list */
     HAFT_EDGE_WAKE,        /* a ticket before the clock thread that is woken for it looks */
@@ -1555,7 +1555,7 @@ haft_status haft_domain_close(haft_domain *domain);
 /*
  * haft_domain_wait - wait until all that was freed and flushed before may be reused.  What
  * still sits in a worker's open batch, or was freed by haft_table_free(), is not covered:
- * haft_worker_flush() hands it on.
+ * haft_worker_flush() retires it.
  *
  * Returns   HAFT_OK.  Otherwise nothing is done:
  *             HAFT_IN_SECTION   the calling thread is inside an inner job (not with the frame
@@ -1567,7 +1567,7 @@ haft_status haft_domain_close(haft_domain *domain);
  * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
  *           quiescent point of the calling thread: pointers it resolved before are void.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
- *           what they did before they handed freed slots on.
+ *           what they did before they retired freed slots.
  * Progress  blocking: waits for readers.
  * Cost      a grace period, unless nothing was requested.
  */
@@ -1687,7 +1687,7 @@ void haft_section_end(haft_domain *domain);
  * the jobs it begins are inner ones, and their end leaves it online.  So a thread that only runs
  * jobs goes offline once, or opens its first worker in a job: it is offline again when that ends.
  *
- * In an inner job haft_worker_quiescent() hands freed slots on, announces nothing, waits for
+ * In an inner job haft_worker_quiescent() retires freed slots, announces nothing, waits for
  * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
  * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
  *
@@ -1774,7 +1774,7 @@ void haft_thread_online(haft_domain *domain);
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
  * HAFT_IN_CALLBACK inside a callback, HAFT_FORKED in the child of a fork (below).
- * haft_worker_quiescent() differs: in an inner job it only hands slots on, and in such a child it
+ * haft_worker_quiescent() differs: in an inner job it only retires slots, and in such a child it
  * does all but wait; both times it returns HAFT_OK.  With qsbr and the workers clock they are
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
  * read sections" means that it holds none.
@@ -2033,7 +2033,7 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
 /* --- workers: a thread's own part of a table, for allocating and freeing --- */
 
 /*
- * A worker holds one batch of slots to hand out and one of slots it has freed.  Batches travel
+ * A worker holds one batch of slots to insert into and one of slots it has freed.  Batches travel
  * through a ring that other workers may take from, and through the table's depot, so nearly all
  * calls write nothing that another thread writes, except for the slot itself.
  *
@@ -2073,7 +2073,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * those it has reserved and neither published nor given up stay reserved.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK inside a callback that has not opened the worker.  One that
- *           has may close it: that hands its slots on, and does no duties.
+ *           has may close it: that flushes its slots, and does no duties.
  * Threads   the worker's thread, inside or outside a read section; if that thread has ended, a
  *           thread that knows so, as from joining it.  Workers clock: the close of the thread's
  *           last worker on the domain is a quiescent point outside of jobs.
@@ -3305,7 +3305,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * for each.
  *
  * First it reclaims the slots whose grace period has elapsed by then, so on_reclaim may run here,
- * with a worker that the table provides.  Then it has all free slots in hand until it returns:
+ * with a worker that the table provides.  Then it holds all free slots until it returns:
  * other threads take fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.
  * Free slots that stay are put in order of index.
  *

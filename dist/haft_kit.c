@@ -165,7 +165,7 @@ haft_status haft_side_open_local_sized(haft_local *local, const haft_side_option
  *   OWN      one thread uses a local table; a list is under a lock; a slot is no other thread's
  *   RETRY    whether a thread takes the entry in this life: the compare-and-swap decides
  *   ONWARD   how far entries were set
- *   COUNT    numbers that are given once
+ *   COUNT    numbers that are assigned once
  */
 
 /* --- a side comes and goes --- */
@@ -237,9 +237,9 @@ static haft__atomic_u64 *haft__entry_of(const haft_side *side, uint64_t index)
 /* 0 is none's. */
 static uint64_t haft__side_number(void)
 {
-    static haft__atomic_u64 given;
+    static haft__atomic_u64 last;
 
-    return haft__fetch_add_relaxed(COUNT, &given, 1) + 1;
+    return haft__fetch_add_relaxed(COUNT, &last, 1) + 1;
 }
 
 static haft_status haft__open_side(const struct haft__slots *slots, const haft_side_options *options,
