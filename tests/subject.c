@@ -1,6 +1,36 @@
-/* A table of one of the kinds, for tests that hold for several. */
+/* Tables of one thread; and a table of one of the kinds, for tests that hold for several. */
 #include "tests/support.h"
 #include <string.h>
+
+haft_local *local_open(const haft_local_options *options)
+{
+    haft_local *local = NULL;
+
+    assert_status(haft_local_open(options, &local), HAFT_OK);
+    return local;
+}
+
+haft_id local_insert_one(haft_local *local)
+{
+    haft_id id = HAFT_NIL;
+
+    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
+    return id;
+}
+
+void local_insert_each(haft_local *local, haft_id *ids, int count)
+{
+    for (int i = 0; i < count; i++) {
+        ids[i] = local_insert_one(local);
+    }
+}
+
+void local_free_each(haft_local *local, const haft_id *ids, int count)
+{
+    for (int i = 0; i < count; i++) {
+        must(haft_local_free(local, ids[i]) == HAFT_OK);
+    }
+}
 
 /* A pointer that a refused opening leaves alone. */
 static void *const untouched = (void *)&layouts;

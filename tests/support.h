@@ -166,6 +166,15 @@ struct reader {
 void reader_enter(struct reader *reader, const struct shared *shared);
 void reader_leave(struct reader *reader);
 
+/* --- a table of one thread --- */
+
+haft_local *local_open(const haft_local_options *options);
+haft_id local_insert_one(haft_local *local);
+
+/* Insert and free `count`, each of which must succeed. */
+void local_insert_each(haft_local *local, haft_id *ids, int count);
+void local_free_each(haft_local *local, const haft_id *ids, int count);
+
 /* --- a table of one of the kinds --- */
 
 /* FIFO: a local table that reuses slots in that order.  DENSE: a packed one.  KILLED: a packed one

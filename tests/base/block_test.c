@@ -381,10 +381,9 @@ Test(block, has_allocation_sites_and_aligned_objects_too)
                                    .object_alignment = 256,
                                    .sites = true,
                                    .allocator = &block};
-    haft_local *local;
+    haft_local *local = local_open(&in);
     haft_id id;
 
-    assert_status(haft_local_open(&in, &local), HAFT_OK);
     assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     char *object = haft_resolve(haft_local_view(local), id);
 

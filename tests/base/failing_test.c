@@ -305,9 +305,7 @@ static void refuse_often(int kind, bool sites)
         ids[i] = id;
     }
     cr_expect(ge(int, refusals, 8)); /* 20 MiB in steps of 2 */
-    for (int i = 0; i < OBJECTS; i++) {
-        must(subject_free(&subject, ids[i]) == HAFT_OK);
-    }
+    subject_free_each(&subject, ids, OBJECTS);
     subject_close(&subject);
     expect_no_leaks();
 }

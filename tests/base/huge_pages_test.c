@@ -27,10 +27,9 @@ TEST_ON_EACH_TABLE(huge_pages, are_asked_for_with_the_option_and_declined_withou
 Test(huge_pages, are_asked_for_by_a_clone_too)
 {
     const haft_local_options options = {.capacity = 1 << 20, .object_size = 56, .huge_pages = true};
-    haft_local *local;
+    haft_local *local = local_open(&options);
     haft_local *clone;
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     assert_status(haft_local_clone(local, &clone), HAFT_OK);
     cr_expect(mapping_has_flag(haft_local_view(clone).base, "hg"));
     haft_local_close(clone);
@@ -61,13 +60,10 @@ Test(huge_pages, trimmed_go_back_by_parts_and_all_ids_stay_stale)
     const haft_local_options options = {.capacity = OBJECTS, .object_size = 56, .huge_pages = true};
     const uint64_t bytes = OBJECTS * UINT64_C(64);
     static haft_id ids[OBJECTS];
-    haft_local *local;
+    haft_local *local = local_open(&options);
     uint64_t released;
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
-    }
+    local_insert_each(local, ids, OBJECTS);
     for (int i = 1; i < OBJECTS; i++) {
         must(haft_local_free(local, ids[i]) == HAFT_OK);
     }

@@ -49,9 +49,7 @@ TEST_ON_EACH_TABLE(limit, a_table_beyond_it_opens_grows_as_far_as_it_goes_and_wo
         memset(haft_resolve(subject.view, ids[i]), 0xff, large.object_size);
     }
     for (int round = 0; round < 3; round++) {
-        for (uint64_t i = 0; i < count; i++) {
-            must(subject_free(&subject, ids[i]) == HAFT_OK);
-        }
+        subject_free_each(&subject, ids, (int)count);
         subject_settle(&subject);
         cr_expect(ge(u64, fill_memory(&subject), count));
     }

@@ -6,14 +6,6 @@
 
 TestSuite(local_capacity, .timeout = SUITE_SECONDS);
 
-static haft_local *open_local(haft_local_options options)
-{
-    haft_local *local;
-
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    return local;
-}
-
 static void expect_room(const haft_local *local, uint64_t count, uint64_t available)
 {
     cr_expect(eq(u64, haft_local_count(local), count));
@@ -23,7 +15,7 @@ static void expect_room(const haft_local *local, uint64_t count, uint64_t availa
 
 Test(local_capacity, available_leaves_out_live_reserved_and_exhausted_slots)
 {
-    haft_local *local = open_local((haft_local_options){.capacity = 4, .layout = {3, 1, 0, 0}});
+    haft_local *local = local_open(&(haft_local_options){.capacity = 4, .layout = {3, 1, 0, 0}});
     haft_id a;
     haft_id b;
     haft_id c;
@@ -55,7 +47,7 @@ Test(local_capacity, available_leaves_out_live_reserved_and_exhausted_slots)
 Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)
 {
     need_wide_addresses();
-    haft_local *local = open_local((haft_local_options){.capacity = 1 << 20, .object_size = 4088});
+    haft_local *local = local_open(&(haft_local_options){.capacity = 1 << 20, .object_size = 4088});
     haft_id id;
 
     must(haft_local_insert(local, NULL, &id) == HAFT_OK); /* all code and stack have been used */
@@ -75,7 +67,7 @@ Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)
 Test(local_capacity, reserve_capacity_counts_free_slots_and_brings_trimmed_ones_back)
 {
     need_wide_addresses();
-    haft_local *local = open_local((haft_local_options){.capacity = 1 << 20, .object_size = 4088});
+    haft_local *local = local_open(&(haft_local_options){.capacity = 1 << 20, .object_size = 4088});
     haft_id id;
 
     for (int i = 0; i < 3000; i++) {
@@ -103,8 +95,8 @@ enum past { LOADED, RESTORED_ABOVE, RESTORED_FREE, PASTS };
 
 static haft_local *open_with_past(enum past past)
 {
-    struct subject subject = {.kind = LOCAL, .local = open_local(of_four_pages)};
-    haft_local *local = open_local(of_four_pages);
+    struct subject subject = {.kind = LOCAL, .local = local_open(&of_four_pages)};
+    haft_local *local = local_open(&of_four_pages);
     struct bytes bytes = {0};
     haft_id id = HAFT_NIL;
 
@@ -157,7 +149,7 @@ Test(local_capacity, reserve_capacity_brings_in_the_memory_of_free_slots_never_w
 
 Test(local_capacity, reserve_capacity_beyond_what_is_available_is_full_and_none_is_ok)
 {
-    haft_local *local = open_local((haft_local_options){.capacity = 10});
+    haft_local *local = local_open(&(haft_local_options){.capacity = 10});
     haft_id id;
 
     expect_status(haft_local_reserve_capacity(local, 10), HAFT_OK);

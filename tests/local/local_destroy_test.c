@@ -561,18 +561,7 @@ static haft_local *open_local(haft_local_reuse reuse, haft_local_destroy *on_des
         .on_destroy = on_destroy,
         .destroy_arg = arg,
     };
-    haft_local *local = NULL;
-
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    return local;
-}
-
-static haft_id insert_one(haft_local *local)
-{
-    haft_id id = HAFT_NIL;
-
-    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-    return id;
+    return local_open(&options);
 }
 
 /* --- set_destroy --- */
@@ -581,16 +570,16 @@ static void check_set(haft_local_reuse reuse)
 {
     haft_local *local = open_local(reuse, NULL, NULL);
     int calls = 0;
-    const haft_id before = insert_one(local);
-    const haft_id after = insert_one(local);
+    const haft_id before = local_insert_one(local);
+    const haft_id after = local_insert_one(local);
 
-    insert_one(local);
+    local_insert_one(local);
     must(haft_local_free(local, before) == HAFT_OK);
     haft_local_set_destroy(local, count_one, &calls);
     cr_expect(eq(int, calls, 0));
     must(haft_local_free(local, after) == HAFT_OK);
     cr_expect(eq(int, calls, 1));
-    insert_one(local);
+    local_insert_one(local);
     haft_local_close(local);
     cr_expect(eq(int, calls, 3));
     expect_no_leaks();
@@ -609,7 +598,7 @@ Test(local_destructor, set_takes_the_place_of_the_option)
     haft_local *local = open_local(HAFT_REUSE_LIFO, count_one, &first);
 
     haft_local_set_destroy(local, count_one, &second);
-    must(haft_local_free(local, insert_one(local)) == HAFT_OK);
+    must(haft_local_free(local, local_insert_one(local)) == HAFT_OK);
     cr_expect(eq(int, first, 0));
     cr_expect(eq(int, second, 1));
     haft_local_close(local);
@@ -619,11 +608,11 @@ Test(local_destructor, null_ends_it_and_slots_are_reused_as_before)
 {
     int calls = 0;
     haft_local *local = open_local(HAFT_REUSE_LIFO, count_one, &calls);
-    const haft_id id = insert_one(local);
+    const haft_id id = local_insert_one(local);
 
     haft_local_set_destroy(local, NULL, NULL);
     must(haft_local_free(local, id) == HAFT_OK);
-    const haft_id next = insert_one(local);
+    const haft_id next = local_insert_one(local);
     cr_expect(
         eq(u32, haft_id_index(HAFT_LAYOUT_32_32, next), haft_id_index(HAFT_LAYOUT_32_32, id)));
     cr_expect(eq(u64, haft_local_count(local), 1));
@@ -641,7 +630,7 @@ Test(local_destructor, set_while_loading_holds_afterwards)
     must(haft_local_restore(local, haft_id_pack(HAFT_LAYOUT_32_32, 9, 3, 0), NULL) == HAFT_OK);
     haft_local_load_end(local);
     for (int i = 1; i < FEW; i++) {
-        insert_one(local);
+        local_insert_one(local);
     }
     haft_local_close(local);
     cr_expect(eq(int, calls, FEW));
@@ -692,7 +681,7 @@ Test(local_destructor, used_range_holds_every_slot_that_was_used_and_no_other)
     int met = 0;
 
     for (int i = 0; i < 7; i++) {
-        last = insert_one(local);
+        last = local_insert_one(local);
     }
     must(haft_local_free(local, last) == HAFT_OK);
     const haft_range range = haft_local_used_range(local);
@@ -715,7 +704,7 @@ Test(local_run_last, gives_each_live_object_from_the_highest_index_to_the_lowest
     int left = 6;
 
     for (int i = 0; i < 7; i++) {
-        ids[i] = insert_one(local);
+        ids[i] = local_insert_one(local);
     }
     must(haft_local_free(local, ids[6]) == HAFT_OK);
     must(haft_local_free(local, ids[3]) == HAFT_OK);
@@ -740,7 +729,7 @@ Test(local_run_last, a_run_ends_where_both_ways_meet)
     void *object;
 
     for (int i = 0; i < 4; i++) {
-        ids[i] = insert_one(local);
+        ids[i] = local_insert_one(local);
     }
     haft_run run = haft_run_over(haft_local_view(local), haft_local_used_range(local));
 

@@ -16,9 +16,7 @@ static haft_local *open_filled(bool strict)
 
     faults.strict = strict;
     assert_status(haft_local_open(&options, &local), HAFT_OK);
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
-    }
+    local_insert_each(local, ids, OBJECTS);
     return local;
 }
 
@@ -212,10 +210,9 @@ Test(local_failing, without_random_bits_first_generations_still_lie_in_the_lower
 
     faults.no_random = true;
     for (int i = 0; i < 100; i++) {
-        haft_local *local;
+        haft_local *local = local_open(&options);
         haft_id id;
 
-        assert_status(haft_local_open(&options, &local), HAFT_OK);
         must(haft_local_insert(local, NULL, &id) == HAFT_OK);
         const uint64_t generation = haft_id_generation(HAFT_LAYOUT_32_32, id);
 
@@ -237,16 +234,12 @@ static uint64_t ids_after_trim(size_t page, uint64_t left_of, haft_id *after)
 
     faults.page = page;
     assert_status(haft_local_open(&options, &local), HAFT_OK);
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
-    }
+    local_insert_each(local, ids, OBJECTS);
     for (uint64_t i = 0; i < OBJECTS; i++) {
         must(i % left_of == 0 || haft_local_free(local, ids[i]) == HAFT_OK);
     }
     assert_status(haft_local_trim(local, &bytes), HAFT_OK);
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_local_insert(local, NULL, &after[i]) == HAFT_OK);
-    }
+    local_insert_each(local, after, OBJECTS);
     haft_local_close(local);
     return bytes;
 }

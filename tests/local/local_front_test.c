@@ -14,14 +14,6 @@ struct object {
 
 static const haft_local_options lifo = {.capacity = 60, .object_size = sizeof(struct object)};
 
-static haft_local *open_local(const haft_local_options *options)
-{
-    haft_local *local;
-
-    must(haft_local_open(options, &local) == HAFT_OK);
-    return local;
-}
-
 /* Whether an object is inserted in place: a table that does not would ask the library. */
 static haft_id insert_in_place(haft_local *local, uint64_t value)
 {
@@ -57,8 +49,8 @@ static haft_status free_either_way(haft_local *local, uint64_t step, haft_id id)
 /* The same traffic on two tables, in place on one: ids, statuses, contents and counts are equal. */
 static void expect_same(const haft_local_options *options)
 {
-    haft_local *called = open_local(options);
-    haft_local *placed = open_local(options);
+    haft_local *called = local_open(options);
+    haft_local *placed = local_open(options);
     haft_id ids[64];
     uint64_t count = 0;
     uint64_t seed = 42;
@@ -139,7 +131,7 @@ Test(local_front, runs_destructors)
 
 Test(local_front, refuses_what_calls_refuse)
 {
-    haft_local *local = open_local(&lifo);
+    haft_local *local = local_open(&lifo);
     const haft_view view = haft_local_view(local);
     const haft_id id = insert_in_place(local, 5);
 
@@ -158,7 +150,7 @@ Test(local_front, refuses_what_calls_refuse)
 
 Test(local_front, inserts_zeros_for_no_object)
 {
-    haft_local *local = open_local(&lifo);
+    haft_local *local = local_open(&lifo);
     const haft_view view = haft_local_view(local);
     haft_id id = insert_in_place(local, 5);
 
@@ -172,7 +164,7 @@ Test(local_front, inserts_zeros_for_no_object)
 
 Test(local_front, asks_the_table_that_is_being_loaded)
 {
-    haft_local *local = open_local(&lifo);
+    haft_local *local = local_open(&lifo);
     const haft_view view = haft_local_view(local);
     const struct object object = {{1, 1, 1}};
     const haft_id first = insert_in_place(local, 1);

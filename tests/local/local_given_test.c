@@ -87,12 +87,8 @@ Test(given, memory_of_another_table_before_has_no_id_of_it)
     char *memory = malloc(bytes);
     haft_local *local = open_in(&small, memory, bytes);
 
-    for (int i = 0; i < 1000; i++) {
-        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
-    }
-    for (int i = 0; i < 500; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_insert_each(local, ids, 1000);
+    local_free_each(local, ids, 500);
     haft_local_close(local);
     memset(memory, 0xa5, bytes); /* it is the program's again, poisoned no more */
     local = open_in(&small, memory, bytes);
@@ -198,12 +194,8 @@ Test(given, trim_gives_nothing_back_of_a_large_table_and_ids_go_on)
     uint64_t released = 1;
 
     must(haft_local_reserve_capacity(local, 60000) == HAFT_OK);
-    for (int i = 0; i < 60000; i++) {
-        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
-    }
-    for (int i = 0; i < 60000; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_insert_each(local, ids, 60000);
+    local_free_each(local, ids, 60000);
     must(haft_local_trim(local, &released) == HAFT_OK);
     cr_expect(eq(u64, released, 0));
     for (int i = 0; i < 60000; i++) {

@@ -14,10 +14,7 @@ static haft_local *open_local(haft_local_reuse reuse, haft_layout layout, bool w
 {
     const haft_local_options options = {
         .capacity = CAPACITY, .object_size = 1016, .layout = layout, .reuse = reuse, .wrap = wrap};
-    haft_local *local;
-
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    return local;
+    return local_open(&options);
 }
 
 static haft_id of(uint64_t index, uint64_t generation)
@@ -25,19 +22,11 @@ static haft_id of(uint64_t index, uint64_t generation)
     return haft_id_pack(HAFT_LAYOUT_32_32, index, generation, 0);
 }
 
-static haft_id insert_into(haft_local *local)
-{
-    haft_id id = HAFT_NIL;
-
-    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-    return id;
-}
-
 static void expect_loading(haft_local_reuse reuse)
 {
     haft_local *local = open_local(reuse, HAFT_LAYOUT_32_32, false);
-    const haft_id before = insert_into(local);
-    const haft_id freed = insert_into(local);
+    const haft_id before = local_insert_one(local);
+    const haft_id freed = local_insert_one(local);
     haft_id reserved[2];
     haft_id id = {0x5a5a};
     uint64_t bytes = 99;
@@ -45,7 +34,7 @@ static void expect_loading(haft_local_reuse reuse)
     for (int i = 0; i < 2; i++) {
         must(haft_local_reserve(local, &reserved[i], NULL) == HAFT_OK);
     }
-    must(haft_local_free(local, insert_into(local)) == HAFT_OK); /* there is a free slot */
+    must(haft_local_free(local, local_insert_one(local)) == HAFT_OK); /* there is a free slot */
     haft_local_load_begin(local);
     expect_status(haft_local_insert(local, NULL, &id), HAFT_LOADING);
     expect_status(haft_local_reserve(local, &id, NULL), HAFT_LOADING);
@@ -64,7 +53,7 @@ static void expect_loading(haft_local_reuse reuse)
     cr_expect(eq(u64, haft_local_count(local), 3));
     cr_expect(eq(u64, haft_local_available(local), CAPACITY - 3));
     haft_local_load_end(local);
-    cr_expect(eq(u64, insert_into(local).bits, of(7, 2).bits)); /* given up while loading */
+    cr_expect(eq(u64, local_insert_one(local).bits, of(7, 2).bits)); /* given up while loading */
     cr_expect(eq(u64, haft_local_count(local), 4));
     haft_local_close(local);
 }
@@ -87,7 +76,7 @@ Test(load, free_slots_are_used_in_order_of_index_afterwards)
         }
         haft_local_load_end(local);
         for (int i = 0; i < 100; i++) {
-            const uint64_t index = insert_into(local).bits & UINT32_MAX;
+            const uint64_t index = local_insert_one(local).bits & UINT32_MAX;
 
             cr_expect(lt(u64, last, index));
             cr_expect(eq(u64, index % 2, 1));
@@ -101,15 +90,15 @@ Test(load, free_slots_are_used_in_order_of_index_afterwards)
 Test(load, of_nothing_changes_nothing_but_the_order)
 {
     haft_local *local = open_local(HAFT_REUSE_LIFO, HAFT_LAYOUT_32_32, false);
-    const haft_id a = insert_into(local);
-    const haft_id b = insert_into(local);
+    const haft_id a = local_insert_one(local);
+    const haft_id b = local_insert_one(local);
 
     must(haft_local_free(local, a) == HAFT_OK && haft_local_free(local, b) == HAFT_OK);
     haft_local_load_begin(local);
     haft_local_load_end(local);
-    cr_expect(eq(u64, insert_into(local).bits, of(4, 2).bits));
-    cr_expect(eq(u64, insert_into(local).bits, of(5, 2).bits));
-    cr_expect(eq(u64, insert_into(local).bits, of(6, 1).bits));
+    cr_expect(eq(u64, local_insert_one(local).bits, of(4, 2).bits));
+    cr_expect(eq(u64, local_insert_one(local).bits, of(5, 2).bits));
+    cr_expect(eq(u64, local_insert_one(local).bits, of(6, 1).bits));
     haft_local_close(local);
 }
 
@@ -125,7 +114,7 @@ Test(load, clear_while_loading_leaves_all_slots_free)
     haft_local_load_end(local);
     cr_expect(eq(u64, haft_local_count(local), 0));
     for (int i = 0; i < CAPACITY; i++) {
-        insert_into(local);
+        local_insert_one(local);
     }
     cr_expect(eq(u64, haft_local_available(local), 0));
     haft_local_close(local);
@@ -135,9 +124,8 @@ Test(load, memory_below_a_high_index_stays_untouched_and_its_slots_are_used_late
 {
     need_wide_addresses();
     const haft_local_options options = {.capacity = 1 << 20, .object_size = 1016};
-    haft_local *local;
+    haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     const long before = resident_pages();
 
     haft_local_load_begin(local);
@@ -146,7 +134,7 @@ Test(load, memory_below_a_high_index_stays_untouched_and_its_slots_are_used_late
     cr_expect(
         lt(long, resident_pages() - before, 3000)); /* of 262,144 pages; 1,024 are runs' records */
     for (int i = 0; i < (1 << 20) - 1; i++) {
-        must(insert_into(local).bits >> 32 == 1);
+        must(local_insert_one(local).bits >> 32 == 1);
         if (i == 1000) {
             break;
         }
@@ -162,19 +150,19 @@ Test(load, after_a_trim_every_free_slot_is_still_used_once)
         uint64_t released;
 
         for (int i = 0; i < CAPACITY; i++) {
-            insert_into(local);
+            local_insert_one(local);
         }
         haft_local_clear(local);
         must(haft_local_trim(local, &released) == HAFT_OK && released != 0);
         for (int i = 0; i < 23; i++) { /* a run is in use in part: a page has 4 slots */
-            met[insert_into(local).bits & UINT32_MAX] = true;
+            met[local_insert_one(local).bits & UINT32_MAX] = true;
         }
         haft_local_load_begin(local);
         must(haft_local_restore(local, of(4 + 150, 9), NULL) == HAFT_OK); /* amid a fresh run */
         haft_local_load_end(local);
         met[4 + 150] = true;
         for (int i = 24; i < CAPACITY; i++) {
-            const uint64_t index = insert_into(local).bits & UINT32_MAX;
+            const uint64_t index = local_insert_one(local).bits & UINT32_MAX;
 
             must(!met[index]);
             met[index] = true;
@@ -189,7 +177,7 @@ Test(load, into_released_memory_counts_right)
     haft_local *local = open_local(HAFT_REUSE_LIFO, HAFT_LAYOUT_32_32, false);
 
     for (int i = 0; i < CAPACITY; i++) {
-        insert_into(local);
+        local_insert_one(local);
     }
     haft_local_clear(local);
     must(haft_local_trim(local, NULL) == HAFT_OK);
@@ -251,7 +239,7 @@ static int wear(haft_local *local, haft_id *ids, uint64_t seed)
         const uint64_t random = random_next(&seed);
 
         if (random % 8 < 4 && haft_local_available(local) != 0) {
-            ids[count++] = insert_into(local);
+            ids[count++] = local_insert_one(local);
         } else if (random % 8 < 7 && count != 0) {
             haft_local_free(local, ids[random / 8 % (uint64_t)count]);
         } else if (random % 4096 == 4095) {
@@ -279,7 +267,7 @@ static void expect_round_trip(haft_layout layout, haft_local_reuse reuse, bool w
         must(haft_local_diagnose(loaded, ids[i]) == haft_local_diagnose(played, ids[i]));
     }
     while (haft_local_available(loaded) != 0) { /* no old id comes to life */
-        const haft_id id = insert_into(loaded);
+        const haft_id id = local_insert_one(loaded);
 
         for (int i = 0; i < count && !wrap; i++) {
             must(!haft_id_equal(id, ids[i]));
@@ -306,15 +294,14 @@ Test(save, with_wrap_generations_below_the_first_are_loaded_too)
     const haft_local_options options = {
         .capacity = 1, .layout = {3, 4, 0, 0}, .first_generation = 15, .wrap = true};
     struct file file = {.count = 0};
-    haft_local *played;
+    haft_local *played = local_open(&options);
     haft_local *loaded;
 
-    assert_status(haft_local_open(&options, &played), HAFT_OK);
     assert_status(haft_local_open(&options, &loaded), HAFT_OK);
-    const haft_id last = insert_into(played);
+    const haft_id last = local_insert_one(played);
 
     must(haft_local_free(played, last) == HAFT_OK);
-    const haft_id begun_again = insert_into(played);
+    const haft_id begun_again = local_insert_one(played);
 
     cr_assert(eq(u64, haft_id_generation(options.layout, begun_again), 1));
     haft_local_for_each_slot(played, save_slot, &file);
@@ -333,7 +320,7 @@ Test(save, visits_each_slot_ever_used_with_what_to_restore)
     haft_id reserved;
 
     for (int i = 0; i < 4; i++) {
-        ids[i] = insert_into(local);
+        ids[i] = local_insert_one(local);
     }
     must(haft_local_reserve(local, &reserved, NULL) == HAFT_OK);
     must(haft_local_free(local, ids[1]) == HAFT_OK);

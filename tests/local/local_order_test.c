@@ -17,18 +17,7 @@ static haft_local *open_ordered(haft_local_reuse reuse, uint64_t min_free, uint6
 {
     const haft_local_options options = {
         .capacity = capacity, .layout = layout, .reuse = reuse, .min_free = min_free};
-    haft_local *local;
-
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    return local;
-}
-
-static haft_id insert_into(haft_local *local)
-{
-    haft_id id = HAFT_NIL;
-
-    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-    return id;
+    return local_open(&options);
 }
 
 static uint64_t index_of(const haft_local *local, haft_id id)
@@ -48,15 +37,15 @@ Test(order, fifo_uses_the_slot_freed_first_first_and_fresh_slots_only_when_none_
     haft_id ids[5];
 
     for (int i = 0; i < 5; i++) {
-        ids[i] = insert_into(local);
+        ids[i] = local_insert_one(local);
     }
     for (int i = 0; i < 3; i++) {
         must(haft_local_free(local, ids[freed[i]]) == HAFT_OK);
     }
     for (int i = 0; i < 3; i++) {
-        cr_expect(eq(u64, index_of(local, insert_into(local)), FIRST + (uint64_t)freed[i]));
+        cr_expect(eq(u64, index_of(local, local_insert_one(local)), FIRST + (uint64_t)freed[i]));
     }
-    cr_expect(eq(u64, index_of(local, insert_into(local)), FIRST + 5));
+    cr_expect(eq(u64, index_of(local, local_insert_one(local)), FIRST + 5));
     haft_local_close(local);
 }
 
@@ -67,15 +56,15 @@ Test(order, min_free_slots_are_free_before_any_is_reused_and_the_capacity_fits_a
     haft_id id;
 
     for (int i = 0; i < 3; i++) { /* 4, 5, 6 wait */
-        must(haft_local_free(local, insert_into(local)) == HAFT_OK);
+        must(haft_local_free(local, local_insert_one(local)) == HAFT_OK);
     }
-    ids[0] = insert_into(local);
+    ids[0] = local_insert_one(local);
     cr_expect(eq(u64, index_of(local, ids[0]), 7));
     must(haft_local_free(local, ids[0]) == HAFT_OK); /* the fourth: now the oldest may go */
     for (uint64_t i = 0; i < 5; i++) {
         static const uint64_t expected[] = {4, 8, 9, 10, 11};
 
-        ids[i] = insert_into(local);
+        ids[i] = local_insert_one(local);
         cr_expect(eq(u64, index_of(local, ids[i]), expected[i]));
     }
     expect_status(haft_local_insert(local, NULL, &id), HAFT_FULL);
@@ -172,7 +161,7 @@ static uint64_t expect_same(haft_local *local, void *reference, struct made (*cr
 
         if (count == 0 || (count < OBJECTS && random % 1000 < (i / 20000 % 2 == 0 ? 600 : 400))) {
             const struct made made = create(reference);
-            const haft_id id = insert_into(local);
+            const haft_id id = local_insert_one(local);
 
             must(index_of(local, id) == made.index + FIRST);
             must(generation_of(local, id) == made.generation + 1);
@@ -216,13 +205,12 @@ Test(order, lifo_is_the_implicit_list_of_destroyed_entities)
 static uint64_t ids_until_worn(const haft_local_options *options)
 {
     static bool issued[1 << 12];
-    haft_local *local;
+    haft_local *local = local_open(options);
     uint64_t count = 0;
 
-    assert_status(haft_local_open(options, &local), HAFT_OK);
     memset(issued, 0, sizeof issued);
     for (;;) {
-        const haft_id id = insert_into(local);
+        const haft_id id = local_insert_one(local);
 
         must(id.bits < 1 << 12);
         count++;
@@ -277,10 +265,9 @@ Test(lasting, lifo_wears_one_slot_out_at_each_of_its_lives)
 Test(lasting, with_wrap_ids_of_slots_never_used_were_never_issued)
 {
     const haft_local_options options = {.capacity = 2, .layout = {3, 1, 0, 0}, .wrap = true};
-    haft_local *local;
+    haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    must(haft_local_free(local, insert_into(local)) == HAFT_OK); /* wraps */
+    must(haft_local_free(local, local_insert_one(local)) == HAFT_OK); /* wraps */
     expect_status(haft_local_diagnose(local, (haft_id){4 | 1 << 3}), HAFT_STALE);
     expect_status(haft_local_diagnose(local, (haft_id){5 | 1 << 3}), HAFT_NEVER_ISSUED);
     haft_local_close(local);
@@ -289,10 +276,9 @@ Test(lasting, with_wrap_ids_of_slots_never_used_were_never_issued)
 Test(lasting, with_wrap_reservations_given_up_and_clear_wrap_as_well)
 {
     const haft_local_options options = {.capacity = 2, .layout = {3, 2, 0, 0}, .wrap = true};
-    haft_local *local;
+    haft_local *local = local_open(&options);
     haft_id id;
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     for (uint64_t i = 0; i < 12; i++) {
         assert_status(haft_local_reserve(local, &id, NULL), HAFT_OK);
         cr_expect(eq(u64, generation_of(local, id), i % 3 + 1));

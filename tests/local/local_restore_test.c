@@ -409,9 +409,7 @@ Test(restore, an_id_that_was_stale_before_a_trim_is_stale_with_wrap)
     for (int i = 0; i < 50000; i++) {
         ids[i] = insert_any();
     }
-    for (int i = 0; i < 50000; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_free_each(local, ids, 50000);
     must(haft_local_trim(local, &released) == HAFT_OK && released != 0);
     expect_status(haft_local_restore(local, ids[30000], NULL), HAFT_STALE);
     expect_status(haft_local_restore(local, id_of(90000, 1), NULL), HAFT_OK);
@@ -427,9 +425,7 @@ Test(restore, slots_beside_a_restored_one_in_trimmed_memory_do_not_count_as_free
     for (int i = 0; i < 400; i++) {
         ids[i] = insert_any();
     }
-    for (int i = 0; i < 399; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_free_each(local, ids, 399);
     must(haft_local_trim(local, &released) == HAFT_OK && released != 0);
     must(haft_local_free(local, ids[399]) == HAFT_OK);
     const haft_id next = {ids[101].bits + (UINT64_C(1) << 32)};
@@ -448,9 +444,7 @@ Test(restore, memory_that_was_released_and_restored_into_is_released_again)
     for (int i = 0; i < 400; i++) {
         ids[i] = insert_any();
     }
-    for (int i = 0; i < 400; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_free_each(local, ids, 400);
     must(haft_local_trim(local, &released) == HAFT_OK && released != 0);
     const haft_id next = {ids[101].bits + (UINT64_C(1) << 32)};
 

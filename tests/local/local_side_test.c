@@ -806,14 +806,6 @@ static void close_meddler(struct meddler *meddler)
     haft_history_close(meddler->history);
 }
 
-static haft_id insert_in(haft_local *local)
-{
-    haft_id id;
-
-    must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-    return id;
-}
-
 static void set_behind(struct meddler *meddler)
 {
     must(haft_side_set(meddler->behind, meddler->id, NULL, NULL) == HAFT_OK);
@@ -826,11 +818,11 @@ Test(local_side, a_rewind_ends_what_on_end_has_set_in_a_side_before)
     open_meddler(&meddler);
     /* The side opened last is the first to be looked at. */
     assert_status(haft_side_open_local(meddler.local, NULL, &meddler.behind), HAFT_OK);
-    meddler.id = insert_in(meddler.local);
+    meddler.id = local_insert_one(meddler.local);
     must(haft_side_set(meddler.side, meddler.id, NULL, NULL) == HAFT_OK);
     meddler.meddle = set_behind;
     expect_status(haft_local_rewind(meddler.local, meddler.history, 0), HAFT_OK);
-    cr_assert(eq(u64, insert_in(meddler.local).bits, meddler.id.bits));
+    cr_assert(eq(u64, local_insert_one(meddler.local).bits, meddler.id.bits));
     cr_expect(eq(ptr, haft_side_get(haft_side_entries(meddler.behind), meddler.id), NULL));
     haft_side_close(meddler.behind);
     close_meddler(&meddler);
@@ -846,17 +838,17 @@ Test(local_side, no_value_is_set_for_an_id_that_on_end_has_taken_back)
     struct meddler meddler;
 
     open_meddler(&meddler);
-    const haft_id former = insert_in(meddler.local);
+    const haft_id former = local_insert_one(meddler.local);
 
     must(haft_side_set(meddler.side, former, NULL, NULL) == HAFT_OK);
     must(haft_local_free(meddler.local, former) == HAFT_OK);
-    const haft_id id = insert_in(meddler.local);
+    const haft_id id = local_insert_one(meddler.local);
 
     meddler.meddle = rewind_within;
     expect_status(haft_side_set(meddler.side, id, NULL, NULL), HAFT_NEVER_ISSUED);
-    cr_assert(eq(u64, insert_in(meddler.local).bits, former.bits));
+    cr_assert(eq(u64, local_insert_one(meddler.local).bits, former.bits));
     must(haft_local_free(meddler.local, former) == HAFT_OK);
-    cr_assert(eq(u64, insert_in(meddler.local).bits, id.bits));
+    cr_assert(eq(u64, local_insert_one(meddler.local).bits, id.bits));
     cr_expect(eq(ptr, haft_side_get(haft_side_entries(meddler.side), id), NULL));
     close_meddler(&meddler);
 }
@@ -874,7 +866,7 @@ Test(local_side, while_a_rewind_ends_values_the_table_has_no_state_to_keep)
     struct meddler meddler;
 
     open_meddler(&meddler);
-    must(haft_side_set(meddler.side, insert_in(meddler.local), NULL, NULL) == HAFT_OK);
+    must(haft_side_set(meddler.side, local_insert_one(meddler.local), NULL, NULL) == HAFT_OK);
     meddler.meddle = snapshot_within;
     expect_status(haft_local_rewind(meddler.local, meddler.history, 0), HAFT_OK);
     cr_expect(eq(ptr, (void *)meddler.meddle, NULL), "on_end was called");
@@ -894,7 +886,7 @@ Test(local_side, a_snapshot_that_on_end_has_dropped_is_not_gone_to)
 
     open_meddler(&meddler);
     assert_status(haft_local_clone(meddler.local, &meddler.other), HAFT_OK);
-    const haft_id id = insert_in(meddler.local);
+    const haft_id id = local_insert_one(meddler.local);
 
     must(haft_side_set(meddler.side, id, NULL, NULL) == HAFT_OK);
     meddler.meddle = snapshot_another;

@@ -6,14 +6,6 @@ TestSuite(local_stats, .timeout = SUITE_SECONDS);
 
 #define SLOTS 20000 /* more than fit into the heap, and than what no trim releases */
 
-static haft_local *open_with(const haft_local_options *options)
-{
-    haft_local *local = NULL;
-
-    assert_status(haft_local_open(options, &local), HAFT_OK);
-    return local;
-}
-
 /* Every slot ever used is in exactly one of them. */
 static void must_add_up(const haft_local *local)
 {
@@ -44,7 +36,7 @@ Test(local_stats, reserved_and_retired_are_told_apart)
     haft_id id;
     haft_id reserved;
 
-    local = open_with(
+    local = local_open(
         &(haft_local_options){.capacity = 10, .on_destroy = count_retired, .destroy_arg = &local});
     assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     assert_status(haft_local_reserve(local, &reserved, NULL), HAFT_OK);
@@ -63,7 +55,7 @@ Test(local_stats, reserved_and_retired_are_told_apart)
 Test(local_stats, min_free_is_in_the_limit)
 {
     haft_local *local =
-        open_with(&(haft_local_options){.capacity = 10, .reuse = HAFT_REUSE_FIFO, .min_free = 7});
+        local_open(&(haft_local_options){.capacity = 10, .reuse = HAFT_REUSE_FIFO, .min_free = 7});
 
     cr_expect(eq(u64, haft_local_stats_get(local).limit, 17));
     haft_local_close(local);
@@ -72,7 +64,7 @@ Test(local_stats, min_free_is_in_the_limit)
 Test(local_stats, exhausted_slots_are_counted)
 {
     haft_local *local =
-        open_with(&(haft_local_options){.capacity = 10, .first_generation = UINT32_MAX});
+        local_open(&(haft_local_options){.capacity = 10, .first_generation = UINT32_MAX});
     haft_id id;
 
     assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
@@ -85,18 +77,14 @@ Test(local_stats, exhausted_slots_are_counted)
 Test(local_stats, bytes_grow_with_slots_used_and_fall_by_what_a_trim_releases)
 {
     static haft_id ids[SLOTS];
-    haft_local *local = open_with(&(haft_local_options){.capacity = SLOTS, .object_size = 24});
+    haft_local *local = local_open(&(haft_local_options){.capacity = SLOTS, .object_size = 24});
     const uint64_t before = haft_local_stats_get(local).bytes;
     uint64_t released;
 
     cr_expect(lt(u64, before, 4096));
-    for (int i = 0; i < SLOTS; i++) {
-        assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
-    }
+    local_insert_each(local, ids, SLOTS);
     cr_expect(eq(u64, haft_local_stats_get(local).bytes, before + 32 * SLOTS));
-    for (int i = 0; i < SLOTS; i++) {
-        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
-    }
+    local_free_each(local, ids, SLOTS);
     assert_status(haft_local_trim(local, &released), HAFT_OK);
     const haft_local_stats stats = haft_local_stats_get(local);
 
@@ -108,7 +96,7 @@ Test(local_stats, bytes_grow_with_slots_used_and_fall_by_what_a_trim_releases)
 
 Test(local_stats, in_the_heap_all_slots_are_in_use_from_the_first_on)
 {
-    haft_local *local = open_with(&(haft_local_options){.capacity = 100, .object_size = 24});
+    haft_local *local = local_open(&(haft_local_options){.capacity = 100, .object_size = 24});
     haft_id id;
 
     const uint64_t before = haft_local_stats_get(local).bytes;
@@ -123,11 +111,11 @@ Test(local_stats, in_the_heap_the_bytes_are_those_of_the_allocator)
     for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
         struct counted counted = {.left = -1};
         const haft_allocator from = counted_allocator(&counted);
-        haft_local *local = open_with(&(haft_local_options){.capacity = 60,
-                                                            .object_size = 24,
-                                                            .object_alignment = alignment,
-                                                            .name = "theirs",
-                                                            .allocator = &from});
+        haft_local *local = local_open(&(haft_local_options){.capacity = 60,
+                                                             .object_size = 24,
+                                                             .object_alignment = alignment,
+                                                             .name = "theirs",
+                                                             .allocator = &from});
 
         cr_expect(eq(u64, haft_local_stats_get(local).bytes, counted.held));
         haft_local_close(local);
@@ -136,8 +124,8 @@ Test(local_stats, in_the_heap_the_bytes_are_those_of_the_allocator)
 
 Test(local_stats, sites_are_among_the_bytes)
 {
-    haft_local *plain = open_with(&(haft_local_options){.capacity = 1000});
-    haft_local *sites = open_with(&(haft_local_options){.capacity = 1000, .sites = true});
+    haft_local *plain = local_open(&(haft_local_options){.capacity = 1000});
+    haft_local *sites = local_open(&(haft_local_options){.capacity = 1000, .sites = true});
 
     cr_expect(
         eq(u64, haft_local_stats_get(sites).bytes, haft_local_stats_get(plain).bytes + 1024 * 16));
@@ -161,11 +149,11 @@ Test(local_stats, each_slot_is_counted_once_whatever_happens)
     uint64_t state = 1;
     int count = 0;
 
-    local = open_with(&(haft_local_options){.capacity = SLOTS,
-                                            .object_size = 24,
-                                            .layout = HAFT_LAYOUT_OF(20, 2, 0),
-                                            .on_destroy = add_up,
-                                            .destroy_arg = &local});
+    local = local_open(&(haft_local_options){.capacity = SLOTS,
+                                             .object_size = 24,
+                                             .layout = HAFT_LAYOUT_OF(20, 2, 0),
+                                             .on_destroy = add_up,
+                                             .destroy_arg = &local});
     for (int step = 0; step < 200000; step++) {
         const uint64_t drawn = random_next(&state);
 

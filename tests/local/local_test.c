@@ -145,9 +145,7 @@ Test(for_each, exactly_one_live_the_last)
     for (int i = 0; i < 100; i++) {
         ids[i] = insert_value(i);
     }
-    for (int i = 0; i < 99; i++) {
-        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
-    }
+    local_free_each(local, ids, 99);
     cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 1));
     cr_expect(eq(u64, walk.seen[0].bits, ids[99].bits));
 }

@@ -21,26 +21,18 @@ static haft_local *open_sized(size_t object_size, size_t alignment, haft_layout 
         .object_alignment = alignment,
         .layout = layout,
     };
-    haft_local *local;
-
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    return local;
+    return local_open(&options);
 }
 
 /* Their pages hold other blocks of the heap as well. */
 Test(trim, a_small_table_keeps_its_memory_and_its_order)
 {
     const haft_local_options options = {.capacity = 1020, .object_size = 120};
-    haft_local *local;
+    haft_local *local = local_open(&options);
     uint64_t released = 1;
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
-    for (int i = 0; i < 1020; i++) {
-        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
-    }
-    for (int i = 0; i < 1020; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_insert_each(local, ids, 1020);
+    local_free_each(local, ids, 1020);
     assert_status(haft_local_trim(local, &released), HAFT_OK);
     cr_expect(eq(u64, released, 0));
     for (int i = 1020; i-- > 0;) {
@@ -53,9 +45,7 @@ Test(trim, a_small_table_keeps_its_memory_and_its_order)
 
 static void fill(haft_local *local, haft_id *into)
 {
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_local_insert(local, NULL, &into[i]) == HAFT_OK);
-    }
+    local_insert_each(local, into, OBJECTS);
 }
 
 static uint64_t trim(haft_local *local)
@@ -133,9 +123,8 @@ Test(trim, of_objects_each_of_which_is_a_run)
 {
     const haft_local_options options = {
         .capacity = 20, .object_size = 200000, .object_alignment = 64};
-    haft_local *local;
+    haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     for (int i = 0; i < 20; i++) {
         void *object;
 
@@ -157,9 +146,8 @@ Test(trim, of_an_object_that_is_a_run_between_two_that_live)
 {
     const haft_local_options options = {
         .capacity = 21, .object_size = 200000, .object_alignment = 64};
-    haft_local *local;
+    haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     for (int i = 0; i < 21; i++) {
         void *object;
 
@@ -356,9 +344,8 @@ Test(trim, of_a_table_that_has_wrapped_says_why_it_cannot)
 {
     const haft_local_options options = {
         .capacity = OBJECTS, .object_size = 24, .layout = {20, 2, 0, 0}, .wrap = true};
-    haft_local *local;
+    haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     fill(local, ids);
     haft_local_clear(local);
     cr_expect(lt(u64, 0, trim(local)));
@@ -377,9 +364,8 @@ Test(trim, with_min_free_the_slots_freed_last_stay)
 {
     const haft_local_options options = {
         .capacity = OBJECTS, .object_size = 24, .reuse = HAFT_REUSE_FIFO, .min_free = 10000};
-    haft_local *local;
+    haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     fill(local, ids);
     haft_local_clear(local);
     const uint64_t bytes = trim(local);
@@ -401,13 +387,10 @@ Test(trim, with_fewer_free_slots_than_min_free_all_stay)
 {
     const haft_local_options options = {
         .capacity = OBJECTS, .object_size = 24, .reuse = HAFT_REUSE_FIFO, .min_free = 10000};
-    haft_local *local;
+    haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     fill(local, ids);
-    for (int i = 0; i < 9000; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_free_each(local, ids, 9000);
     cr_expect(eq(u64, trim(local), 0));
     haft_local_close(local);
 }
@@ -443,9 +426,7 @@ Test(trim, of_a_run_that_fresh_slots_are_drawn_from_issues_none_twice)
     for (int i = 0; i < 300; i++) { /* some slots that were not released, then a part of a run */
         must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
     }
-    for (int i = 0; i < 300; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_free_each(local, ids, 300);
     must(trim(local) != 0);
 
     for (int i = 0; i < OBJECTS; i++) {

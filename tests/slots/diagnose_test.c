@@ -75,9 +75,7 @@ TEST_ON_EACH_RESERVING(diagnose, an_id_whose_slot_is_reserved_again_is_stale)
     const uint64_t count = subject_fill(&subject, ids, 300);
     haft_id again;
 
-    for (uint64_t i = 0; i < count; i++) {
-        assert_status(subject_free(&subject, ids[i]), HAFT_OK);
-    }
+    subject_free_each(&subject, ids, (int)count);
     subject_settle(&subject);
     assert_status(subject_reserve(&subject, &again, NULL), HAFT_OK);
     const uint64_t index = haft_id_index(layout, again);
@@ -137,9 +135,7 @@ TEST_ON_EACH_RESERVING(diagnose, free_says_the_same_of_every_id_that_is_not_live
     for (int i = 0; i < 30; i++) {
         subject_publish(&subject, ids[i]);
     }
-    for (int i = 0; i < 20; i++) {
-        assert_status(subject_free(&subject, ids[i]), HAFT_OK);
-    }
+    subject_free_each(&subject, ids, 20);
     for (uint64_t index = 0; index < 300; index++) {
         for (uint64_t generation = 0; generation < 8; generation++) {
             for (uint64_t tag = 8; tag < 10; tag++) {

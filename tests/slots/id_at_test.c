@@ -25,9 +25,7 @@ TEST_ON_EACH_KIND(id_at, a_live_object_is_found_under_its_id)
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[10];
 
-    for (int i = 0; i < 10; i++) {
-        assert_status(subject_insert(&subject, NULL, &ids[i]), HAFT_OK);
-    }
+    subject_insert_each(&subject, ids, 10);
     for (int i = 0; i < 10; i++) {
         expect_id_at(&subject, haft_id_index(layout, ids[i]), HAFT_OK, ids[i]);
     }
@@ -152,12 +150,8 @@ Test(id_at, slots_of_a_released_run_have_the_run_s_floor)
     assert_status(
         haft_local_open(&(haft_local_options){.capacity = 20000, .object_size = 24}, &local),
         HAFT_OK);
-    for (int i = 0; i < 20000; i++) {
-        assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
-    }
-    for (int i = 0; i < 20000; i++) {
-        assert_status(haft_local_free(local, ids[i]), HAFT_OK);
-    }
+    local_insert_each(local, ids, 20000);
+    local_free_each(local, ids, 20000);
     assert_status(haft_local_trim(local, &released), HAFT_OK);
     cr_assert(lt(u64, 0, released));
     const uint32_t index = haft_id_index(HAFT_LAYOUT_32_32, ids[10000]);

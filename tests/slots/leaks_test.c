@@ -178,10 +178,9 @@ static void add_up(const haft_leak *leak, void *arg)
 Test(leaks, of_very_many_places_are_all_counted)
 {
     const haft_local_options options = {.capacity = 1000, .sites = true, .on_leak = add_up};
-    haft_local *local;
+    haft_local *local = local_open(&options);
     haft_id id;
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     INSERT_256(local);
     INSERT_256(local);
     haft_local_close(local);
@@ -195,10 +194,9 @@ Test(leaks, are_all_counted_where_memory_for_many_places_is_refused)
     const haft_allocator allocator = counted_allocator(&counted);
     const haft_local_options options = {
         .capacity = 1000, .sites = true, .on_leak = add_up, .allocator = &allocator};
-    haft_local *local;
+    haft_local *local = local_open(&options);
     haft_id id;
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     INSERT_256(local);
     counted.left = 0;
     haft_local_close(local);

@@ -149,12 +149,8 @@ static struct subject open_trimmed(int used)
         subject_open(LOCAL, &(haft_table_options){.capacity = SLOTS, .object_size = 24});
     static haft_id ids[SLOTS];
 
-    for (int i = 0; i < SLOTS; i++) {
-        must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);
-    }
-    for (int i = 0; i < SLOTS; i++) {
-        must(subject_free(&subject, ids[i]) == HAFT_OK);
-    }
+    subject_insert_each(&subject, ids, SLOTS);
+    subject_free_each(&subject, ids, SLOTS);
     assert_status(haft_local_trim(subject.local, NULL), HAFT_OK);
     for (int i = 0; used != 0 && i < KEPT + used; i++) {
         must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);

@@ -47,11 +47,10 @@ Test(random_first, is_kept_by_sharing_and_taking_back)
 {
     const haft_local_options options = {.capacity = 10, .random_first_generation = true};
     struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 300});
-    haft_local *local;
+    haft_local *local = local_open(&options);
     haft_table *table;
     haft_id id;
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     const uint64_t first = haft_id_generation(HAFT_LAYOUT_32_32, id);
 

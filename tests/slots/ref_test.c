@@ -202,11 +202,10 @@ Test(ref, stays_good_through_trim_and_stale_if_stale)
     enum { MANY = 10000 };
     static haft_ref refs[MANY];
     const haft_local_options local_options = {.capacity = MANY, .object_size = 8};
-    haft_local *local;
+    haft_local *local = local_open(&local_options);
     uint64_t released;
     haft_id id;
 
-    assert_status(haft_local_open(&local_options, &local), HAFT_OK);
     for (uint64_t i = 0; i < MANY; i++) {
         assert_status(haft_local_insert(local, &i, &id), HAFT_OK);
         refs[i] = haft_ref_of(haft_local_view(local), id);

@@ -27,9 +27,7 @@ TEST_ON_EACH_ALONE(saved, a_new_table_that_loads_it_goes_on_as_the_saved_one)
     struct bytes bytes = saved_of(&subject);
     haft_file file = file_of(&bytes);
 
-    for (int i = 0; i < 150; i++) {
-        assert_status(subject_insert(&subject, NULL, &next[i]), HAFT_OK);
-    }
+    subject_insert_each(&subject, next, 150);
     subject_close(&subject);
     assert_status(load(&other, &file), HAFT_OK);
     cr_expect(eq(u64, bytes.read, bytes.size));
@@ -119,9 +117,7 @@ static struct subject open_long(int kind)
     struct subject subject = subject_open(kind, &longer);
     const int count = (int)longer.capacity - 100;
 
-    for (int i = 0; i < count; i++) {
-        must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);
-    }
+    subject_insert_each(&subject, ids, count);
     for (int i = 0; i < count; i++) {
         if (is_packed) {
             must(i % 2 == 0 || haft_packed_kill(subject.packed, ids[i]) == HAFT_OK);
@@ -350,9 +346,7 @@ TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)
     file.converted_size = 20;
     assert_status(save(&subject, &file), HAFT_OK);
     cr_expect(eq(int, conversions, 100));
-    for (int i = 0; i < 100; i++) {
-        assert_status(subject_free(&subject, ids[i]), HAFT_OK);
-    }
+    subject_free_each(&subject, ids, 100);
     file.convert = to_number;
     assert_status(load(&subject, &file), HAFT_OK);
     cr_expect(eq(int, conversions, 200));

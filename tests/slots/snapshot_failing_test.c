@@ -172,12 +172,8 @@ Test(snapshot_failing, going_back_to_where_the_table_was_needs_no_memory)
         haft_local_open(&(haft_local_options){.capacity = 60, .object_size = 4088}, &local),
         HAFT_OK);
     assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
-    for (int i = 0; i < 60; i++) {
-        must(haft_local_insert(local, NULL, &ids[i]) == HAFT_OK);
-    }
-    for (int i = 0; i < 20; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_OK);
-    }
+    local_insert_each(local, ids, 60);
+    local_free_each(local, ids, 20);
     assert_status(haft_local_trim(local, NULL), HAFT_OK);
     assert_status(haft_local_snapshot(local, history, &number), HAFT_OK);
     fail_calls(1, 1000000);

@@ -180,9 +180,7 @@ TEST_ON_EACH_ALONE(snapshot, slots_used_later_are_as_new_after_the_rewind)
         for (int i = 0; i < CAPACITY; i++) {
             assert_status(subject_insert(&subject, NULL, &ids[i]), HAFT_OK);
         }
-        for (int i = 0; i < CAPACITY; i++) {
-            assert_status(subject_free(&subject, ids[i]), HAFT_OK);
-        }
+        subject_free_each(&subject, ids, CAPACITY);
     }
     assert_status(go(&subject, history, 0), HAFT_OK);
     for (uint64_t index = HAFT_FIRST_INDEX; index < HAFT_FIRST_INDEX + CAPACITY; index++) {
@@ -265,11 +263,10 @@ Test(snapshot, after_a_rewind_no_object_is_said_to_come_from_another_s_site)
 {
     const haft_local_options with_sites = {.capacity = 10, .sites = true};
     haft_history *history;
-    haft_local *local;
+    haft_local *local = local_open(&with_sites);
     haft_id id;
     char text[512];
 
-    assert_status(haft_local_open(&with_sites, &local), HAFT_OK);
     assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
     assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
@@ -312,9 +309,7 @@ TEST_ON_EACH_ALONE(snapshot, changes_alone_are_kept)
     struct subject subject = subject_open(*kind, &large);
     static haft_id ids[60000];
 
-    for (int i = 0; i < 60000; i++) {
-        must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);
-    }
+    subject_insert_each(&subject, ids, 60000);
     assert_status(haft_history_open(&(haft_history_options){.keep = 8}, &history), HAFT_OK);
     assert_status(take(&subject, history, NULL), HAFT_OK);
     const uint64_t copy = haft_history_bytes(history);
@@ -362,17 +357,9 @@ TEST_ON_EACH_ALONE(snapshot, a_history_of_one_keeps_the_last)
 
 /* --- a table of one thread with holes --- */
 
-static haft_local *open_with(const haft_local_options *wanted)
-{
-    haft_local *local = NULL;
-
-    assert_status(haft_local_open(wanted, &local), HAFT_OK);
-    return local;
-}
-
 Test(snapshot, reservations_are_in_the_way)
 {
-    haft_local *local = open_with(&(haft_local_options){.capacity = 10});
+    haft_local *local = local_open(&(haft_local_options){.capacity = 10});
     haft_local *clone = NULL;
     haft_history *history;
     haft_id id;
@@ -391,7 +378,7 @@ Test(snapshot, reservations_are_in_the_way)
 
 Test(snapshot, loading_is_in_the_way)
 {
-    haft_local *local = open_with(&(haft_local_options){.capacity = 10});
+    haft_local *local = local_open(&(haft_local_options){.capacity = 10});
     haft_history *history;
 
     assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
@@ -427,7 +414,7 @@ Test(snapshot, callbacks_neither_take_one_nor_run_in_a_rewind)
     struct callback callback = {.calls = 0};
     haft_id id;
 
-    callback.local = open_with(
+    callback.local = local_open(
         &(haft_local_options){.capacity = 10, .on_destroy = try_inside, .destroy_arg = &callback});
     assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &callback.history),
                   HAFT_OK);
@@ -506,8 +493,8 @@ static void take_number_again(void *value, haft_id id, void *arg)
 Test(snapshot, that_an_on_end_has_replaced_by_another_table_s_is_not_gone_to)
 {
     const haft_local_options both = {.capacity = 10, .object_size = 8};
-    haft_local *local = open_with(&both);
-    struct intruder intruder = {.other = open_with(&both)};
+    haft_local *local = local_open(&both);
+    struct intruder intruder = {.other = local_open(&both)};
     const haft_side_options side_options = {
         .value_size = 8, .on_end = take_number_again, .end_arg = &intruder};
     haft_side *side;
@@ -533,16 +520,14 @@ Test(snapshot, that_an_on_end_has_replaced_by_another_table_s_is_not_gone_to)
 
 Test(snapshot, released_runs_are_released_again)
 {
-    haft_local *local = open_with(&(haft_local_options){.capacity = 20000, .object_size = 24});
+    haft_local *local = local_open(&(haft_local_options){.capacity = 20000, .object_size = 24});
     static haft_id ids[20000];
     haft_history *history;
     haft_id first;
     haft_id again;
 
     assert_status(haft_history_open(&(haft_history_options){.keep = 3}, &history), HAFT_OK);
-    for (int i = 0; i < 20000; i++) {
-        assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
-    }
+    local_insert_each(local, ids, 20000);
     assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
     for (int i = 5000; i < 20000; i++) {
         assert_status(haft_local_free(local, ids[i]), HAFT_OK);
@@ -572,12 +557,12 @@ Test(snapshot, released_runs_are_released_again)
 Test(snapshot, another_alignment_is_another_table)
 {
     haft_local_options wanted = {.capacity = 20000, .object_size = 24};
-    haft_local *local = open_with(&wanted);
+    haft_local *local = local_open(&wanted);
     haft_history *history;
     haft_local *other;
 
     wanted.object_alignment = 32;
-    other = open_with(&wanted);
+    other = local_open(&wanted);
     cr_assert(eq(u64, haft_local_view(local).stride, haft_local_view(other).stride));
     assert_status(haft_history_open(&(haft_history_options){.keep = 3}, &history), HAFT_OK);
     assert_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
@@ -602,9 +587,7 @@ Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
     haft_history *history;
     haft_id ids[20];
 
-    for (int i = 0; i < 20; i++) {
-        assert_status(subject_insert(&subject, NULL, &ids[i]), HAFT_OK);
-    }
+    subject_insert_each(&subject, ids, 20);
     for (int i = 0; i < 20; i += 3) {
         assert_status(haft_packed_kill(subject.packed, ids[i]), HAFT_OK);
     }
@@ -625,9 +608,7 @@ Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
 
 static void fill_and_free_half(haft_local *local, haft_id ids[20])
 {
-    for (int i = 0; i < 20; i++) {
-        assert_status(haft_local_insert(local, NULL, &ids[i]), HAFT_OK);
-    }
+    local_insert_each(local, ids, 20);
     for (int i = 0; i < 20; i += 2) {
         assert_status(haft_local_free(local, ids[i]), HAFT_OK);
     }
@@ -636,8 +617,8 @@ static void fill_and_free_half(haft_local *local, haft_id ids[20])
 /* A table that watches has its list of free slots in another place: from one to the other. */
 static void go_on_alike(const haft_local_options *from, const haft_local_options *to)
 {
-    haft_local *first = open_with(from);
-    haft_local *second = open_with(to);
+    haft_local *first = local_open(from);
+    haft_local *second = local_open(to);
     haft_history *history;
     haft_id ids[2][20];
 

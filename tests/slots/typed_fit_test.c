@@ -249,9 +249,8 @@ Test(typed_fit, a_table_that_is_aligned_to_less_is_not_adopted)
 {
     const haft_type type = {56, 32, 64, false};
     const haft_local_options options = {.capacity = 5, .object_size = 56};
-    haft_local *local;
+    haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     cr_assert(eq(u64, haft_local_view(local).stride, 64));
     expect_status(haft_local_fits(local, type), HAFT_WRONG_TYPE);
     expect_status(haft_local_fits(local, (haft_type){56, 8, 64, false}), HAFT_OK);

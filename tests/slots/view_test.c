@@ -54,9 +54,7 @@ TEST_ON_EACH_TABLE(resolve_many, gives_what_resolve_gives_for_each_of_0_to_300_i
     uint64_t seed = 5;
     haft_id ids[300];
 
-    for (int i = 0; i < 300; i++) {
-        must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);
-    }
+    subject_insert_each(&subject, ids, 300);
     for (int i = 0; i < 300; i++) {
         switch (random_next(&seed) % 4) {
         case 0:
@@ -197,9 +195,7 @@ TEST_ON_EACH_TABLE(run, leaves_exhausted_slots_out)
 
     for (uint64_t count = 1; count != 0; subject_settle(&subject)) {
         count = subject_fill(&subject, ids, 16);
-        for (uint64_t i = 0; i < count; i++) {
-            must(subject_free(&subject, ids[i]) == HAFT_OK);
-        }
+        subject_free_each(&subject, ids, (int)count);
         cr_expect(eq(int, length_of(run_of(&subject)), 0));
     }
     subject_close(&subject);
