@@ -315,6 +315,26 @@ static void use_shared(haft_table *table)
     must(haft_worker_close(worker) == HAFT_OK, "worker_close");
 }
 
+/* What is said of an option, in both; and the capacity of a footprint needs no more for slots. */
+static void check_table_footprint(const haft_table_options *options, haft_status opened)
+{
+    haft_table_options other = *options;
+    haft_footprint footprint;
+    haft_footprint of_other;
+    const haft_status said = haft_table_footprint(options, &footprint);
+
+    must(said == opened || said == HAFT_NO_MEMORY || opened == HAFT_NO_MEMORY,
+         "a footprint's status");
+    if (said == HAFT_OK) {
+        must(footprint.committed <= footprint.bytes && footprint.capacity >= options->capacity,
+             "a footprint");
+        other.capacity = footprint.capacity;
+        must(haft_table_footprint(&other, &of_other) == HAFT_OK &&
+                 of_other.capacity == footprint.capacity,
+             "the highest capacity");
+    }
+}
+
 static uint64_t try_shared(const struct values *values, haft_domain *domain)
 {
     const haft_table_options options = {
@@ -335,6 +355,7 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
 
     check_answer(values, said, SHARED, "table_open");
     must((said == HAFT_OK) == (table != NULL), "table_open leaves its argument alone");
+    check_table_footprint(&options, said);
     if (table == NULL) {
         return 1;
     }

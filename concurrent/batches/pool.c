@@ -103,8 +103,8 @@ static void pool_start(struct pool *pool, uint64_t batches)
 
 haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap)
 {
-    const haft_status status = reservation_open_array(&pool->table, batches * sizeof(struct batch),
-                                                      _Alignof(struct batch), heap);
+    const haft_status status = reservation_open_unread(&pool->table, batches * sizeof(struct batch),
+                                                       _Alignof(struct batch), heap);
 
     if (status == HAFT_OK) {
         pool_start(pool, batches);

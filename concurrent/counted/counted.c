@@ -182,8 +182,8 @@ static haft_status open_block(haft_counted *table, const struct plan *plan, stru
 {
     haft_status status =
         given != NULL ? reservation_open_given(&table->memory, plan->bytes, plan->alignment, given)
-                      : reservation_open_array(&table->memory, plan->bytes, (size_t)plan->alignment,
-                                               &table->heap);
+                      : reservation_open_unread(&table->memory, plan->bytes,
+                                                (size_t)plan->alignment, &table->heap);
 
     if (status == HAFT_OK) {
         const uint64_t begun = plan->first + plan->stride;
@@ -264,7 +264,12 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
     if (!given_is_possible(bytes)) {
         return HAFT_NO_MEMORY;
     }
-    *footprint = (haft_footprint){.bytes = bytes, .capacity = known.capacity};
+    *footprint = (haft_footprint){
+        .bytes = bytes,
+        .capacity = known.capacity,
+        .committed =
+            bytes - plan.bytes + reservation_first_step(plan.bytes, plan.first + plan.stride),
+    };
     return HAFT_OK;
 }
 

@@ -8,7 +8,8 @@
  * When fresh slots are closing's, the number of those used stays, for looks beside it, with a mark.
  *
  * Edges in this file.
- *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it
+ *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it; nor
+ *            from the number of slots that can be read
  *   RETRY    a first look; the compare-and-swap decides
  */
 #include "concurrent/counted/free_slots.h"
@@ -24,10 +25,30 @@ uint64_t free_slots_heads(uint64_t capacity, uint64_t min_free)
     return min_free != 0 ? QUEUE_HEADS : shards_count(capacity);
 }
 
+/*
+ * Where memory can be read step by step, slots whose memory is ready.  A thread that draws a slot
+ * calls this before it issues an id of it.
+ */
+static void note_ready(haft_counted *table)
+{
+    const char *first = (const char *)counted_at(table, HAFT_FIRST_INDEX);
+    const uint64_t bytes = reservation_ready(&table->memory);
+    const uint64_t ready = (bytes - (uint64_t)(first - table->memory.base)) / table->stride;
+    const uint64_t slots = ready < table->slot_count ? ready : table->slot_count;
+    uint64_t before = load_relaxed(RETRY, &table->ready_count);
+
+    while (before < slots && !cas_relaxed(COUNT, &table->ready_count, before, slots)) {
+        before = load_relaxed(RETRY, &table->ready_count);
+    }
+}
+
 void free_slots_setup(haft_counted *table)
 {
     uint64_t used = HAFT_FIRST_INDEX;
 
+    if (OS_READS_IN_STEPS) {
+        note_ready(table);
+    }
     if (table->min_free != 0) {
         queue_setup(table, used++);
     }
@@ -46,6 +67,9 @@ static haft_status draw_fresh(haft_counted *table, uint64_t at)
 
     if (status != HAFT_OK) {
         return status;
+    }
+    if (OS_READS_IN_STEPS) {
+        note_ready(table);
     }
     return cas_relaxed(COUNT, &table->block->fresh.word, at, at + 1) ? HAFT_OK : HAFT_BUSY;
 }

@@ -148,12 +148,18 @@ static bool copy_words(const haft_counted *table, haft_id id, void *object)
     return true;
 }
 
+/* Slots that a word is copied from here. */
+static inline uint64_t one_word_count(const haft_counted *table)
+{
+    return OS_READS_IN_STEPS ? 0 : table->one_word_count;
+}
+
 bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
 {
     const uint64_t index = counted_index(table, id);
 
     assert(table->copies && "a table that copies are made of is opened with `copies`");
-    if (index - HAFT_FIRST_INDEX >= table->one_word_count) {
+    if (index - HAFT_FIRST_INDEX >= one_word_count(table)) {
         return copy_words(table, id, object);
     }
     const atomic_u64 *at = counted_at(table, index);

@@ -63,8 +63,9 @@ haft_status haft_counted_diagnose(const haft_counted *table, haft_id id)
     if (status != HAFT_OK) {
         return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
     }
+    const atomic_u64 *at = counted_find(table, id); /* NULL: its slot was never used */
     /* Weakened, what the thread that published the id had done could be unseen. */
-    const uint64_t word = load_acquire(PUBLISH, counted_find(table, id));
+    const uint64_t word = at != NULL ? load_acquire(PUBLISH, at) : 0;
 
     if (counted_fits(table, word, id, COUNTED_LIVE)) {
         return HAFT_OK;
@@ -99,8 +100,9 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
     if (index < HAFT_FIRST_INDEX || index - HAFT_FIRST_INDEX >= table->slot_count) {
         return HAFT_OUT_OF_RANGE;
     }
+    const atomic_u64 *at = counted_find(table, (haft_id){index}); /* NULL: it was never used */
     /* Weakened, what the thread that published the id had done could be unseen. */
-    const uint64_t word = load_acquire(PUBLISH, counted_at(table, index));
+    const uint64_t word = at != NULL ? load_acquire(PUBLISH, at) : 0;
     const uint32_t life = counted_begin(table, word);
     const enum counted_state state = counted_state_of(word);
     const bool is_ended = state == COUNTED_ENDED;

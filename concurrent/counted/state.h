@@ -3,11 +3,15 @@
  *
  * The block has all that threads share: slots refer to each other by index.  What belongs to the
  * process (callbacks, names) is in haft_counted.
+ *
+ * Edges in this file.
+ *   COUNT   slots that can be read: an id that was issued came to a thread after its slot did
  */
 #ifndef HAFT_CONCURRENT_COUNTED_STATE_H
 #define HAFT_CONCURRENT_COUNTED_STATE_H
 
 #include "concurrent/counted/word.h"
+#include "lib/base/os_types.h"
 #include "lib/base/reservation.h"
 #include "lib/slots/word.h"
 #include <assert.h>
@@ -68,6 +72,8 @@ struct haft_counted {
     uint64_t owned;  /* slots that closing has taken */
     uint64_t linked; /* of those in the queue's history: completed pushes count them once more */
 
+    atomic_u64 ready_count; /* of the slots, those whose memory is ready: see free_slots.c */
+
     uint64_t number;         /* of the counted tables opened in this process: 1 and so on */
     haft_counted *next_open; /* see open_list.c */
     haft_counted **open_link;
@@ -90,12 +96,15 @@ static inline uint64_t counted_index(const haft_counted *table, haft_id id)
     return id.bits & table->index_mask;
 }
 
-/* The word of the slot that `id` names; NULL if the table has no such slot. */
+/* The word of the slot that `id` names; NULL if the table has no such slot, or its memory is not
+ * ready: then no id of it was ever issued. */
 static inline atomic_u64 *counted_find(const haft_counted *table, haft_id id)
 {
     const uint64_t index = counted_index(table, id);
+    const uint64_t readable =
+        OS_READS_IN_STEPS ? load_relaxed(COUNT, &table->ready_count) : table->slot_count;
 
-    return index - HAFT_FIRST_INDEX < table->slot_count ? counted_at(table, index) : NULL;
+    return index - HAFT_FIRST_INDEX < readable ? counted_at(table, index) : NULL;
 }
 
 /* Whether `word` has that state, and the generation of `id`, which has the table's tag. */

@@ -85,6 +85,12 @@ static uint64_t depot_batches(uint64_t slots, uint64_t budget)
     return slots / batch_max_for(budget) + DEPOT_NODES;
 }
 
+/* Of them, those that a table needs from the start. */
+static uint64_t first_batches(uint32_t batch_max)
+{
+    return HAFT_FIRST_INDEX / batch_max + DEPOT_NODES;
+}
+
 static haft_status open_pool(haft_table *table)
 {
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
@@ -101,7 +107,7 @@ static haft_status open_pool(haft_table *table)
     if (status != HAFT_OK) {
         return status;
     }
-    status = pool_commit(&table->pool, HAFT_FIRST_INDEX / table->batch_max + DEPOT_NODES);
+    status = pool_commit(&table->pool, first_batches(table->batch_max));
     if (status != HAFT_OK) {
         pool_close(&table->pool);
     }
@@ -235,6 +241,67 @@ haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options 
     const haft_status status = sized_take(&known, sizeof known, options, size);
 
     return status == HAFT_OK ? open_table(domain, &known, table) : status;
+}
+
+/* --- beforehand --- */
+
+/* Bytes for descriptors, all of them and those that opening needs. */
+static uint64_t pool_bytes(const haft_table_options *options, const struct geometry *geometry,
+                           uint64_t *begun)
+{
+    const uint64_t budget = budget_for(geometry->limit - geometry->end,
+                                       waiting_slots(options->waiting_bytes, geometry->stride));
+    const uint64_t most = depot_batches(geometry->limit - HAFT_FIRST_INDEX, budget);
+
+    *begun = first_batches(batch_max_for(budget)) * sizeof(struct batch);
+    return most * sizeof(struct batch);
+}
+
+/* The highest capacity for which slots take no more address space. */
+static uint64_t table_capacity_that_fills(haft_table_options options, uint64_t count)
+{
+    struct slots_options wanted;
+    uint64_t fits = options.capacity;
+    uint64_t above = count;
+
+    while (above - fits > 1) {
+        options.capacity = fits + (above - fits) / 2;
+        if (table_slots_wanted(&options, &wanted) == HAFT_OK &&
+            geometry_of(&wanted).count == count) {
+            fits = options.capacity;
+        } else {
+            above = options.capacity;
+        }
+    }
+    return fits;
+}
+
+haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
+                                       haft_footprint *footprint)
+{
+    haft_table_options known;
+    struct slots_options wanted;
+    haft_status status = sized_take(&known, sizeof known, options, size);
+
+    status = status == HAFT_OK ? table_slots_wanted(&known, &wanted) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    const struct geometry geometry = geometry_of(&wanted);
+    uint64_t begun;
+    const uint64_t pool = pool_bytes(&known, &geometry, &begun);
+    const uint64_t at_once =
+        size_with_name(sizeof(haft_table), table_name_of(&known)) + geometry_address_space(wanted);
+
+    if (!given_is_possible(at_once + pool)) {
+        return HAFT_NO_MEMORY;
+    }
+    *footprint = (haft_footprint){
+        .bytes = at_once + pool,
+        .capacity = table_capacity_that_fills(known, geometry.count),
+        .committed = at_once + reservation_first_step(pool, begun),
+    };
+    return HAFT_OK;
 }
 
 haft_view haft_table_view(const haft_table *table)

@@ -33,7 +33,7 @@
  *
  * Contents:
  *
- *   the table      haft_table_options, on_reclaim; haft_table_open, _close, _reclaim
+ *   the table      haft_table_options, on_reclaim; haft_table_footprint, _open, _close, _reclaim
  *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
  *                  haft_table_stats_get
  *   workers        haft_worker_open, _close, _quiescent, _flush
@@ -175,6 +175,21 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
                                         haft_table **table)
 {
     return haft_table_open_sized(domain, options, sizeof *options, table);
+}
+
+/*
+ * haft_table_footprint, haft_table_footprint_sized - what opening a table with these options takes,
+ * without workers: address space, and on Windows how much of it is committed.
+ *
+ * Returns   HAFT_OK and the footprint, at least.  Otherwise it is untouched: what haft_table_open()
+ *           says of an option, or HAFT_NO_MEMORY: more than a process can have.
+ */
+haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
+                                       haft_footprint *footprint);
+HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
+                                             haft_footprint *footprint)
+{
+    return haft_table_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*

@@ -22,13 +22,14 @@
 size_t os_page_size(void);
 
 /*
- * Address space of `size` bytes that can be read and are zero, from a page's start; NULL if there
- * is none.  They can be written at once, or, where `*in_steps` is true, after os_commit().  A page
- * takes memory when it is first written, not a huge one unless os_ask_for_huge_pages() was called.
+ * Address space of `size` bytes that are zero, from a page's start; NULL if there is none.  They
+ * can be written at once, or, where `*in_steps` is true, after os_commit(); and read at once with
+ * `readable`, else when they can be written.  A page takes memory when it is first written, not a
+ * huge one unless os_ask_for_huge_pages() was called.
  */
-char *os_reserve(size_t size, bool *in_steps);
+char *os_reserve(size_t size, bool readable, bool *in_steps);
 
-/* Make the bytes from the start of a reservation on writable; some of them may be already. */
+/* Make bytes of a reservation, from a page's start on, writable; some of them may be already. */
 bool os_commit(char *base, size_t size);
 
 /*

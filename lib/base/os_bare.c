@@ -21,8 +21,9 @@ size_t os_page_size(void)
     return BARE_PAGE;
 }
 
-char *os_reserve(size_t size, bool *in_steps)
+char *os_reserve(size_t size, bool readable, bool *in_steps)
 {
+    (void)readable;
     const bool is_possible = size <= SIZE_MAX - BARE_PAGE;
     const size_t whole = (size + BARE_PAGE - 1) / BARE_PAGE * BARE_PAGE;
     char *base = is_possible ? os_alloc_aligned(BARE_PAGE, whole) : NULL;

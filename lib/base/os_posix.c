@@ -436,11 +436,12 @@ static char *map(size_t size, int protection)
 }
 
 /* Where the system charges for all that is writable (strict overcommit, a limit), in steps. */
-char *os_reserve(size_t size, bool *in_steps)
+char *os_reserve(size_t size, bool readable, bool *in_steps)
 {
-    char *base = map(size, PROT_READ | PROT_WRITE);
+    const bool is_open = readable || !OS_READS_IN_STEPS;
+    char *base = map(size, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
 
-    *in_steps = base == NULL;
+    *in_steps = base == NULL || !is_open;
     if (base == NULL) {
         base = map(size, PROT_READ);
     }

@@ -20,6 +20,16 @@ enum { MUTEX_WORDS = 8, SEMAPHORE_WORDS = 15 };
 enum { MUTEX_WORDS = 6, SEMAPHORE_WORDS = 4 };
 #endif
 
+/*
+ * Whether memory of os_reserve() without `readable` can be read only when it is committed: on
+ * Windows; and with HAFT_OS_IN_STEPS, which tests that elsewhere.
+ */
+#if (defined(_WIN32) && !defined(HAFT_OS_BARE)) || defined(HAFT_OS_IN_STEPS)
+enum { OS_READS_IN_STEPS = 1 };
+#else
+enum { OS_READS_IN_STEPS = 0 };
+#endif
+
 /* One that is all zero is free: static ones need nothing else. */
 struct os_mutex {
     uint64_t room[MUTEX_WORDS];

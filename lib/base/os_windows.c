@@ -2,9 +2,9 @@
  * The operating system: Windows, from version 10 on, 64-bit.  Nothing is linked but what mingw-w64
  * links unasked (kernel32, and advapi32 for random bits).
  *
- * Memory is committed when it is reserved: what is reserved only cannot be read, and a forged id
- * may read any word of a table.  So the system counts all of it from the start, though a page takes
- * memory only when it is first written.
+ * Memory that is reserved only cannot be read.  Where a forged id may read any word, as in a view,
+ * all is committed at once: the system counts it from the start, though a page takes memory only
+ * when it is first written.  Other memory is committed in steps, as it comes into use.
  *
  * There is no fork.
  *
@@ -46,10 +46,11 @@ size_t os_page_size(void)
     return info.dwPageSize;
 }
 
-char *os_reserve(size_t size, bool *in_steps)
+char *os_reserve(size_t size, bool readable, bool *in_steps)
 {
-    *in_steps = false;
-    return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    *in_steps = !readable;
+    return VirtualAlloc(NULL, size, readable ? MEM_RESERVE | MEM_COMMIT : MEM_RESERVE,
+                        PAGE_READWRITE);
 }
 
 bool os_commit(char *base, size_t size)

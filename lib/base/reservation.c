@@ -13,6 +13,11 @@
 
 #define STEP_BYTES (UINT64_C(2) << 20) /* made ready at a time: a huge page lies in one step */
 
+/* Where the system charges step by step, of small reservations: a page of any system at least, and
+ * so few steps. */
+#define LEAST_STEP_BYTES (UINT64_C(64) << 10)
+#define MOST_STEPS 32
+
 static void set_reservation(struct reservation *reservation, enum reservation_kind kind, char *base,
                             uint64_t size)
 {
@@ -24,11 +29,31 @@ static void set_reservation(struct reservation *reservation, enum reservation_ki
     store_relaxed(OWN, &reservation->ready, size);
 }
 
+static uint64_t charged_step(uint64_t size)
+{
+    uint64_t step = LEAST_STEP_BYTES;
+
+    while (step < STEP_BYTES && step * MOST_STEPS < size) {
+        step *= 2;
+    }
+    return step;
+}
+
+uint64_t reservation_first_step(uint64_t size, uint64_t end)
+{
+    const uint64_t step = charged_step(size);
+    const uint64_t after = (end + step - 1) / step * step;
+
+    return after < size ? after : size;
+}
+
 /* The end of the step that ends at byte `end`, or behind it. */
 static uint64_t step_after(const struct reservation *reservation, uint64_t end)
 {
+    const uint64_t step =
+        reservation->kind == IN_STEPS ? charged_step(reservation->size) : STEP_BYTES;
     const uint64_t base = (uintptr_t)reservation->base;
-    const uint64_t after = (base + end + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES - base;
+    const uint64_t after = (base + end + step - 1) / step * step - base;
 
     assert(after >= end && after % 8 == 0);
     return after < reservation->size ? after : reservation->size;
@@ -46,10 +71,10 @@ static void begin_steps(struct reservation *reservation)
     }
 }
 
-haft_status reservation_open(struct reservation *reservation, uint64_t size)
+static haft_status open_pages(struct reservation *reservation, uint64_t size, bool readable)
 {
     bool in_steps = false;
-    char *base = size <= SIZE_MAX / 2 ? os_reserve((size_t)size, &in_steps) : NULL;
+    char *base = size <= SIZE_MAX / 2 ? os_reserve((size_t)size, readable, &in_steps) : NULL;
 
     if (base == NULL) {
         return HAFT_NO_MEMORY;
@@ -57,6 +82,11 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size)
     set_reservation(reservation, in_steps ? IN_STEPS : IN_PAGES, base, size);
     begin_steps(reservation);
     return HAFT_OK;
+}
+
+haft_status reservation_open(struct reservation *reservation, uint64_t size)
+{
+    return open_pages(reservation, size, true);
 }
 
 /* The base is aligned here: heaps are slower where they align to more than max_align_t. */
@@ -78,14 +108,26 @@ static haft_status open_in_heap(struct reservation *reservation, uint64_t size, 
     return HAFT_OK;
 }
 
-haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
-                                   const haft_allocator *heap)
+static haft_status open_array(struct reservation *reservation, uint64_t size, size_t alignment,
+                              const haft_allocator *heap, bool readable)
 {
     const bool is_possible = size <= SIZE_MAX / 2;
 
     return size <= RESERVATION_SMALL || (block_is_of(heap) && is_possible)
                ? open_in_heap(reservation, size, alignment, heap)
-               : reservation_open(reservation, size);
+               : open_pages(reservation, size, readable);
+}
+
+haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
+                                   const haft_allocator *heap)
+{
+    return open_array(reservation, size, alignment, heap, true);
+}
+
+haft_status reservation_open_unread(struct reservation *reservation, uint64_t size,
+                                    size_t alignment, const haft_allocator *heap)
+{
+    return open_array(reservation, size, alignment, heap, false);
 }
 
 haft_status reservation_open_given(struct reservation *reservation, uint64_t size,
@@ -132,7 +174,8 @@ void reservation_close_array(struct reservation *reservation, const haft_allocat
 static bool make_ready(const struct reservation *reservation, uint64_t begin, uint64_t end)
 {
     assert(begin < end && end <= reservation->size);
-    if (reservation->kind == IN_STEPS && !os_commit(reservation->base, (size_t)end)) {
+    if (reservation->kind == IN_STEPS &&
+        !os_commit(reservation->base + begin, (size_t)(end - begin))) {
         return false;
     }
     os_dump(reservation->base + begin, (size_t)(end - begin), true);
@@ -158,6 +201,11 @@ haft_status reservation_commit(struct reservation *reservation, uint64_t end)
         before = load_relaxed(RETRY, &reservation->ready);
     }
     return HAFT_OK;
+}
+
+uint64_t reservation_ready(const struct reservation *reservation)
+{
+    return load_relaxed(RETRY, &reservation->ready);
 }
 
 haft_status memory_populate(char *base, size_t size)

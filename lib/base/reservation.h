@@ -1,10 +1,11 @@
 /*
  * lib/base/reservation.h - address space reserved at once, memory touched as it is first used.
  *
- * Where the system would charge for all of it (strict overcommit, a limit on data), it is
- * reserved readable and made writable in steps; never unreadable, or a read through a forged id
- * would fault.  Where the system lets a program say so, it leaves a dump of the process's memory,
- * step by step too: what is beyond the steps in use is not in it.
+ * Where the system would charge for all of it (strict overcommit, a limit on data, Windows), it is
+ * reserved readable and made writable in steps; never unreadable if a forged id may lead anywhere
+ * in it, so that Windows charges for all of that.  Where the system lets a program say so, it
+ * leaves a dump of the process's memory, step by step too: what is beyond the steps in use is not
+ * in it.
  *
  * A small array is one block of a heap instead: system calls would cost more than its bytes.  No
  * page of it is ever discarded, and no advice is given on it.
@@ -20,7 +21,7 @@
 
 enum reservation_kind {
     IN_PAGES,
-    IN_STEPS, /* pages, made writable in steps */
+    IN_STEPS, /* pages, made writable in steps; some systems cannot read them before */
     IN_HEAP,  /* one block */
     GIVEN,    /* the program's memory */
 };
@@ -43,6 +44,10 @@ haft_status reservation_open(struct reservation *reservation, uint64_t size);
  */
 haft_status reservation_open_array(struct reservation *reservation, uint64_t size, size_t alignment,
                                    const haft_allocator *heap);
+
+/* The same for an array of which only what reservation_commit() has made writable is read. */
+haft_status reservation_open_unread(struct reservation *reservation, uint64_t size,
+                                    size_t alignment, const haft_allocator *heap);
 void reservation_close_array(struct reservation *reservation, const haft_allocator *heap);
 
 /* An array in memory that the program has given.  HAFT_NO_MEMORY: there is too little. */
@@ -60,11 +65,17 @@ void reservation_close(struct reservation *reservation);
 /* Ask for huge pages, which are declined otherwise.  The system may have none. */
 void reservation_ask_for_huge_pages(const struct reservation *reservation);
 
+/* The first bytes of one of `size` bytes that the system charges for, if it does so in steps. */
+uint64_t reservation_first_step(uint64_t size, uint64_t end);
+
 /*
  * Make the first `end` bytes writable, before they are written.  HAFT_OK or HAFT_NO_MEMORY.  Any
  * threads, lock-free.
  */
 haft_status reservation_commit(struct reservation *reservation, uint64_t end);
+
+/* The first bytes that are writable, at least. */
+uint64_t reservation_ready(const struct reservation *reservation);
 
 /*
  * Have the system find memory now for writable bytes: memory_populate() for any bytes, such as a

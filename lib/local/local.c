@@ -196,6 +196,7 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     *footprint = (haft_footprint){
         .bytes = bytes,
         .capacity = capacity_that_fills(known, most),
+        .committed = bytes,
     };
     return HAFT_OK;
 }

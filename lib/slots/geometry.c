@@ -1,6 +1,7 @@
 /* How slots lie. */
 #include "lib/slots/geometry.h"
 #include "lib/base/atomics.h"
+#include "lib/slots/runs.h"
 #include "lib/slots/sites.h"
 #include <assert.h>
 
@@ -44,14 +45,17 @@ struct geometry geometry_of(const struct slots_options *options)
     const uint64_t alignment =
         common->object_alignment > sizeof(uint64_t) ? common->object_alignment : sizeof(uint64_t);
     const uint64_t pins = options->pins ? sizeof(uint64_t) : 0;
+    const uint64_t count = slot_count(options);
+    const uint64_t end = HAFT_FIRST_INDEX + common->capacity;
 
     return (struct geometry){
         .alignment = alignment > CACHE_LINE ? alignment : CACHE_LINE,
         .bias = alignment - sizeof(uint64_t),
         .stride = round_up(
             sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
-        .count = slot_count(options),
-        .end = HAFT_FIRST_INDEX + common->capacity,
+        .count = count,
+        .end = end,
+        .limit = end + (options->extra < count - end ? options->extra : count - end),
     };
 }
 
@@ -64,4 +68,16 @@ void geometry_measure(const struct slots_options *options)
     if (options->common.sites) {
         given_take(options->given, geometry.count * sizeof(struct site), sizeof(uint64_t));
     }
+}
+
+uint64_t geometry_address_space(struct slots_options options)
+{
+    const struct geometry geometry = geometry_of(&options);
+    struct given given = given_to_measure();
+    struct runs runs;
+
+    options.given = &given;
+    geometry_measure(&options);
+    runs_setup(&runs, geometry.count, geometry.stride, geometry.bias != 0);
+    return given.measured + runs.count * sizeof(struct run);
 }

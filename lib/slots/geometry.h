@@ -25,12 +25,16 @@ struct geometry {
     uint64_t stride;
     uint64_t count; /* slots in address space, a power of two */
     uint64_t end;   /* of those for the capacity */
+    uint64_t limit; /* of those ever used */
 };
 
 struct geometry geometry_of(const struct slots_options *options);
 
 /* Take from given memory what slots_open() takes there. */
 void geometry_measure(const struct slots_options *options);
+
+/* The most bytes that slots take where no memory is given, with the records of runs. */
+uint64_t geometry_address_space(struct slots_options options);
 
 /* Slots that a shared table of that capacity wishes for beyond it, for workers to hold back. */
 uint64_t geometry_spare(uint64_t capacity);

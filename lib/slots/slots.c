@@ -43,7 +43,6 @@ static haft_status reserve_slots(struct slots *slots, const struct slots_options
 haft_status slots_open(struct slots *slots, const struct slots_options *options)
 {
     const struct geometry geometry = geometry_of(options);
-    const uint64_t room = geometry.count - geometry.end;
     haft_status status = reserve_slots(slots, options, &geometry);
 
     if (status != HAFT_OK) {
@@ -56,8 +55,8 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     slots->has_pins = options->pins;
     slots->huge_pages = options->huge_pages;
     slots->wrapped = options->wrapped;
-    slots->limit = geometry.end + (options->extra < room ? options->extra : room);
-    assert(geometry.end <= geometry.count && slots->limit <= geometry.count);
+    slots->limit = geometry.limit;
+    assert(geometry.end <= slots->limit && slots->limit <= geometry.count);
     assert(((uintptr_t)slots->view.base + sizeof(uint64_t)) % slots_alignment(slots) == 0);
     runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
     slots->runs.stay = !reservation_is_paged(&slots->memory) || slots->memory.size <= STAY_BYTES;

@@ -62,7 +62,7 @@ static bool fails(const void *site)
 
 #define SITE __builtin_return_address(0)
 
-char *__real_os_reserve(size_t size, bool *in_steps);
+char *__real_os_reserve(size_t size, bool readable, bool *in_steps);
 void __real_os_release(char *base, size_t size);
 bool __real_os_commit(char *base, size_t size);
 bool __real_os_discard(char *base, size_t size);
@@ -88,7 +88,7 @@ FILE *__real_open_memstream(char **text, size_t *size);
 int __real_openat(int directory, const char *path, int flags, ...);
 int __real_renameat(int from, const char *before, int to, const char *after);
 
-char *__wrap_os_reserve(size_t size, bool *in_steps);
+char *__wrap_os_reserve(size_t size, bool readable, bool *in_steps);
 void __wrap_os_release(char *base, size_t size);
 bool __wrap_os_commit(char *base, size_t size);
 bool __wrap_os_discard(char *base, size_t size);
@@ -117,9 +117,10 @@ int __wrap_openat(int directory, const char *path, int flags, ...);
 int __wrap_renameat(int from, const char *before, int to, const char *after);
 ssize_t __wrap_write(int file, const void *data, size_t size);
 
-char *__wrap_os_reserve(size_t size, bool *in_steps)
+char *__wrap_os_reserve(size_t size, bool readable, bool *in_steps)
 {
-    char *base = faults.no_memory || fails(SITE) ? NULL : __real_os_reserve(size, in_steps);
+    char *base =
+        faults.no_memory || fails(SITE) ? NULL : __real_os_reserve(size, readable, in_steps);
 
     faults.balance += base != NULL;
     if (base != NULL && faults.strict) {
@@ -360,7 +361,7 @@ void fail_each(haft_status (*open)(void **), void (*close)(void *), bool for_eve
         void *opened = &faults;
         const long before = faults.balance;
 
-        must(n < 50);
+        must(n < 500);
         fail_calls(n, for_ever ? 1000000 : n);
         const haft_status status = open(&opened);
 

@@ -55,7 +55,7 @@ static bool is_all(const char *bytes, size_t size, char value)
 static char *reserve_and_fill(void)
 {
     bool in_steps = false;
-    char *base = os_reserve(size_of_pages(), &in_steps);
+    char *base = os_reserve(size_of_pages(), true, &in_steps);
 
     if (!CHECK(base != NULL)) {
         exit(1);
@@ -85,7 +85,7 @@ static void test_reserve_too_much(void)
 {
     bool in_steps = false;
 
-    CHECK(os_reserve(SIZE_MAX - UINT16_MAX, &in_steps) == NULL);
+    CHECK(os_reserve(SIZE_MAX - UINT16_MAX, true, &in_steps) == NULL);
 }
 
 /* Refused, it changes nothing. */

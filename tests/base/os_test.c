@@ -114,7 +114,7 @@ static bool is_all(const char *bytes, size_t size, char value)
 static char *reserve(bool in_steps)
 {
     bool steps = !in_steps;
-    char *base = os_reserve(size_of_pages(), &steps);
+    char *base = os_reserve(size_of_pages(), true, &steps);
 
     cr_assert(ne(ptr, base, NULL));
     cr_assert(zero(ulong, (unsigned long)((uintptr_t)base % os_page_size())));
@@ -144,7 +144,7 @@ Test(os, reserve_without_address_space_is_refused)
     bool steps;
 
     no.memory = true;
-    cr_expect(eq(ptr, os_reserve(size_of_pages(), &steps), NULL));
+    cr_expect(eq(ptr, os_reserve(size_of_pages(), true, &steps), NULL));
 }
 
 Test(os, reserve_does_without_advice_on_huge_pages)
@@ -180,7 +180,7 @@ static bool are_resident(char *base)
 Test(os, populated_pages_have_memory_where_the_system_can_be_asked)
 {
     bool steps;
-    char *base = os_reserve(size_of_pages(), &steps);
+    char *base = os_reserve(size_of_pages(), true, &steps);
 
     need_a_machine();
     cr_assert(ne(ptr, base, NULL));

@@ -18,8 +18,9 @@ static const char *const columns[CIRCUMSTANCES] = {"alone",  ".memory", "workers
                                                    "thread", "caller",  "w.block", "f.block"};
 
 static const struct test *const groups[] = {
-    value_tests, local_tests, counted_tests, packed_tests, state_tests,  side_tests,  arena_tests,
-    typed_tests, table_tests, feature_tests, frame_tests,  system_tests, stress_tests};
+    value_tests, local_tests,  counted_tests, packed_tests, state_tests,
+    side_tests,  arena_tests,  typed_tests,   table_tests,  feature_tests,
+    frame_tests, memory_tests, system_tests,  stress_tests};
 
 static atomic_ulong checks;
 static atomic_ulong failures;

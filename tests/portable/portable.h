@@ -67,6 +67,7 @@ extern const struct test typed_tests[];
 extern const struct test table_tests[];
 extern const struct test feature_tests[];
 extern const struct test frame_tests[];
+extern const struct test memory_tests[];
 extern const struct test system_tests[];
 extern const struct test stress_tests[];
 

@@ -11,11 +11,15 @@
 
 #include <haft/diagnose.h>
 
-/* What a haft_local or a haft_counted needs of given memory, and how many objects fit in that. */
+/* What a table needs, of given memory or else of address space, and how many objects fit in that.
+ * Windows counts as in use what is committed, though pages take memory when they are first written:
+ * all that a forged id may lead to in a view; of a haft_counted, and of what a haft_table has
+ * beside its slots, steps of 1/32, from 64 KiB to 2 MiB, as they come into use. */
 typedef struct haft_footprint {
     uint64_t bytes;       /* wherever they begin */
     uint64_t capacity;    /* the highest that needs no more, with as many slots to hold back */
-    uint64_t reserved[2]; /* 0; for what a later version says */
+    uint64_t committed;   /* of the bytes, on Windows, when the table has been opened */
+    uint64_t reserved[1]; /* 0; for what a later version says */
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
