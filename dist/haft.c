@@ -71,6 +71,16 @@ enum { haft__MUTEX_WORDS = 8, haft__SEMAPHORE_WORDS = 15 };
 enum { haft__MUTEX_WORDS = 6, haft__SEMAPHORE_WORDS = 4 };
 #endif
 
+/*
+ * Whether memory of os_reserve() without `readable` can be read only when it is committed: on
+ * Windows; and with HAFT_OS_IN_STEPS, which tests that elsewhere.
+ */
+#if (defined(_WIN32) && !defined(HAFT_OS_BARE)) || defined(HAFT_OS_IN_STEPS)
+enum { haft__OS_READS_IN_STEPS = 1 };
+#else
+enum { haft__OS_READS_IN_STEPS = 0 };
+#endif
+
 /* One that is all zero is free: static ones need nothing else. */
 struct haft__os_mutex {
     uint64_t room[haft__MUTEX_WORDS];
@@ -108,13 +118,14 @@ struct haft__os_thread {
 HAFT_INTERNAL size_t haft__os_page_size(void);
 
 /*
- * Address space of `size` bytes that can be read and are zero, from a page's start; NULL if there
- * is none.  They can be written at once, or, where `*in_steps` is true, after os_commit().  A page
- * takes memory when it is first written, not a huge one unless os_ask_for_huge_pages() was called.
+ * Address space of `size` bytes that are zero, from a page's start; NULL if there is none.  They
+ * can be written at once, or, where `*in_steps` is true, after os_commit(); and read at once with
+ * `readable`, else when they can be written.  A page takes memory when it is first written, not a
+ * huge one unless os_ask_for_huge_pages() was called.
  */
-HAFT_INTERNAL char *haft__os_reserve(size_t size, bool *in_steps);
+HAFT_INTERNAL char *haft__os_reserve(size_t size, bool readable, bool *in_steps);
 
-/* Make the bytes from the start of a reservation on writable; some of them may be already. */
+/* Make bytes of a reservation, from a page's start on, writable; some of them may be already. */
 HAFT_INTERNAL bool haft__os_commit(char *base, size_t size);
 
 /*
@@ -843,8 +854,9 @@ HAFT_INTERNAL size_t haft__os_page_size(void)
     return haft__BARE_PAGE;
 }
 
-HAFT_INTERNAL char *haft__os_reserve(size_t size, bool *in_steps)
+HAFT_INTERNAL char *haft__os_reserve(size_t size, bool readable, bool *in_steps)
 {
+    (void)readable;
     const bool is_possible = size <= SIZE_MAX - haft__BARE_PAGE;
     const size_t whole = (size + haft__BARE_PAGE - 1) / haft__BARE_PAGE * haft__BARE_PAGE;
     char *base = is_possible ? haft__os_alloc_aligned(haft__BARE_PAGE, whole) : NULL;
@@ -1813,11 +1825,12 @@ static char *haft__map(size_t size, int protection)
 }
 
 /* Where the system charges for all that is writable (strict overcommit, a limit), in steps. */
-HAFT_INTERNAL char *haft__os_reserve(size_t size, bool *in_steps)
+HAFT_INTERNAL char *haft__os_reserve(size_t size, bool readable, bool *in_steps)
 {
-    char *base = haft__map(size, PROT_READ | PROT_WRITE);
+    const bool is_open = readable || !haft__OS_READS_IN_STEPS;
+    char *base = haft__map(size, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
 
-    *in_steps = base == NULL;
+    *in_steps = base == NULL || !is_open;
     if (base == NULL) {
         base = haft__map(size, PROT_READ);
     }
@@ -2005,9 +2018,9 @@ HAFT_INTERNAL bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void
  * The operating system: Windows, from version 10 on, 64-bit.  Nothing is linked but what mingw-w64
  * links unasked (kernel32, and advapi32 for random bits).
  *
- * Memory is committed when it is reserved: what is reserved only cannot be read, and a forged id
- * may read any word of a table.  So the system counts all of it from the start, though a page takes
- * memory only when it is first written.
+ * Memory that is reserved only cannot be read.  Where a forged id may read any word, as in a view,
+ * all is committed at once: the system counts it from the start, though a page takes memory only
+ * when it is first written.  Other memory is committed in steps, as it comes into use.
  *
  * There is no fork.
  *
@@ -2046,10 +2059,11 @@ HAFT_INTERNAL size_t haft__os_page_size(void)
     return info.dwPageSize;
 }
 
-HAFT_INTERNAL char *haft__os_reserve(size_t size, bool *in_steps)
+HAFT_INTERNAL char *haft__os_reserve(size_t size, bool readable, bool *in_steps)
 {
-    *in_steps = false;
-    return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    *in_steps = !readable;
+    return VirtualAlloc(NULL, size, readable ? MEM_RESERVE | MEM_COMMIT : MEM_RESERVE,
+                        PAGE_READWRITE);
 }
 
 HAFT_INTERNAL bool haft__os_commit(char *base, size_t size)
@@ -2409,10 +2423,11 @@ HAFT_INTERNAL void haft__pause_in_turn(uint64_t turn)
 /*
  * lib/base/reservation.h - address space reserved at once, memory touched as it is first used.
  *
- * Where the system would charge for all of it (strict overcommit, a limit on data), it is
- * reserved readable and made writable in steps; never unreadable, or a read through a forged id
- * would fault.  Where the system lets a program say so, it leaves a dump of the process's memory,
- * step by step too: what is beyond the steps in use is not in it.
+ * Where the system would charge for all of it (strict overcommit, a limit on data, Windows), it is
+ * reserved readable and made writable in steps; never unreadable if a forged id may lead anywhere
+ * in it, so that Windows charges for all of that.  Where the system lets a program say so, it
+ * leaves a dump of the process's memory, step by step too: what is beyond the steps in use is not
+ * in it.
  *
  * A small array is one block of a heap instead: system calls would cost more than its bytes.  No
  * page of it is ever discarded, and no advice is given on it.
@@ -2420,7 +2435,7 @@ HAFT_INTERNAL void haft__pause_in_turn(uint64_t turn)
 
 enum haft__reservation_kind {
     haft__IN_PAGES,
-    haft__IN_STEPS, /* pages, made writable in steps */
+    haft__IN_STEPS, /* pages, made writable in steps; some systems cannot read them before */
     haft__IN_HEAP,  /* one block */
     haft__GIVEN,    /* the program's memory */
 };
@@ -2444,6 +2459,10 @@ HAFT_INTERNAL haft_status haft__reservation_open(struct haft__reservation *reser
 HAFT_INTERNAL
 haft_status haft__reservation_open_array(struct haft__reservation *reservation, uint64_t size, size_t alignment,
                                    const haft_allocator *heap);
+
+/* The same for an array of which only what reservation_commit() has made writable is read. */
+HAFT_INTERNAL haft_status haft__reservation_open_unread(struct haft__reservation *reservation, uint64_t size,
+                                                  size_t alignment, const haft_allocator *heap);
 HAFT_INTERNAL
 void haft__reservation_close_array(struct haft__reservation *reservation, const haft_allocator *heap);
 
@@ -2462,11 +2481,17 @@ HAFT_INTERNAL void haft__reservation_close(struct haft__reservation *reservation
 /* Ask for huge pages, which are declined otherwise.  The system may have none. */
 HAFT_INTERNAL void haft__reservation_ask_for_huge_pages(const struct haft__reservation *reservation);
 
+/* The first bytes of one of `size` bytes that the system charges for, if it does so in steps. */
+HAFT_INTERNAL uint64_t haft__reservation_first_step(uint64_t size, uint64_t end);
+
 /*
  * Make the first `end` bytes writable, before they are written.  HAFT_OK or HAFT_NO_MEMORY.  Any
  * threads, lock-free.
  */
 HAFT_INTERNAL haft_status haft__reservation_commit(struct haft__reservation *reservation, uint64_t end);
+
+/* The first bytes that are writable, at least. */
+HAFT_INTERNAL uint64_t haft__reservation_ready(const struct haft__reservation *reservation);
 
 /*
  * Have the system find memory now for writable bytes: memory_populate() for any bytes, such as a
@@ -2491,6 +2516,11 @@ haft_status haft__reservation_populate(const struct haft__reservation *reservati
 
 #define haft__STEP_BYTES (UINT64_C(2) << 20) /* made ready at a time: a huge page lies in one step */
 
+/* Where the system charges step by step, of small reservations: a page of any system at least, and
+ * so few steps. */
+#define haft__LEAST_STEP_BYTES (UINT64_C(64) << 10)
+#define haft__MOST_STEPS 32
+
 static void haft__set_reservation(struct haft__reservation *reservation, enum haft__reservation_kind kind, char *base,
                             uint64_t size)
 {
@@ -2502,11 +2532,31 @@ static void haft__set_reservation(struct haft__reservation *reservation, enum ha
     haft__store_relaxed(OWN, &reservation->ready, size);
 }
 
+static uint64_t haft__charged_step(uint64_t size)
+{
+    uint64_t step = haft__LEAST_STEP_BYTES;
+
+    while (step < haft__STEP_BYTES && step * haft__MOST_STEPS < size) {
+        step *= 2;
+    }
+    return step;
+}
+
+HAFT_INTERNAL uint64_t haft__reservation_first_step(uint64_t size, uint64_t end)
+{
+    const uint64_t step = haft__charged_step(size);
+    const uint64_t after = (end + step - 1) / step * step;
+
+    return after < size ? after : size;
+}
+
 /* The end of the step that ends at byte `end`, or behind it. */
 static uint64_t haft__step_after(const struct haft__reservation *reservation, uint64_t end)
 {
+    const uint64_t step =
+        reservation->kind == haft__IN_STEPS ? haft__charged_step(reservation->size) : haft__STEP_BYTES;
     const uint64_t base = (uintptr_t)reservation->base;
-    const uint64_t after = (base + end + haft__STEP_BYTES - 1) / haft__STEP_BYTES * haft__STEP_BYTES - base;
+    const uint64_t after = (base + end + step - 1) / step * step - base;
 
     assert(after >= end && after % 8 == 0);
     return after < reservation->size ? after : reservation->size;
@@ -2524,10 +2574,10 @@ static void haft__begin_steps(struct haft__reservation *reservation)
     }
 }
 
-HAFT_INTERNAL haft_status haft__reservation_open(struct haft__reservation *reservation, uint64_t size)
+static haft_status haft__open_pages(struct haft__reservation *reservation, uint64_t size, bool readable)
 {
     bool in_steps = false;
-    char *base = size <= SIZE_MAX / 2 ? haft__os_reserve((size_t)size, &in_steps) : NULL;
+    char *base = size <= SIZE_MAX / 2 ? haft__os_reserve((size_t)size, readable, &in_steps) : NULL;
 
     if (base == NULL) {
         return HAFT_NO_MEMORY;
@@ -2535,6 +2585,11 @@ HAFT_INTERNAL haft_status haft__reservation_open(struct haft__reservation *reser
     haft__set_reservation(reservation, in_steps ? haft__IN_STEPS : haft__IN_PAGES, base, size);
     haft__begin_steps(reservation);
     return HAFT_OK;
+}
+
+HAFT_INTERNAL haft_status haft__reservation_open(struct haft__reservation *reservation, uint64_t size)
+{
+    return haft__open_pages(reservation, size, true);
 }
 
 /* The base is aligned here: heaps are slower where they align to more than max_align_t. */
@@ -2556,15 +2611,27 @@ static haft_status haft__open_in_heap(struct haft__reservation *reservation, uin
     return HAFT_OK;
 }
 
-HAFT_INTERNAL
-haft_status haft__reservation_open_array(struct haft__reservation *reservation, uint64_t size, size_t alignment,
-                                   const haft_allocator *heap)
+static haft_status haft__open_array(struct haft__reservation *reservation, uint64_t size, size_t alignment,
+                              const haft_allocator *heap, bool readable)
 {
     const bool is_possible = size <= SIZE_MAX / 2;
 
     return size <= haft__RESERVATION_SMALL || (haft__block_is_of(heap) && is_possible)
                ? haft__open_in_heap(reservation, size, alignment, heap)
-               : haft__reservation_open(reservation, size);
+               : haft__open_pages(reservation, size, readable);
+}
+
+HAFT_INTERNAL
+haft_status haft__reservation_open_array(struct haft__reservation *reservation, uint64_t size, size_t alignment,
+                                   const haft_allocator *heap)
+{
+    return haft__open_array(reservation, size, alignment, heap, true);
+}
+
+HAFT_INTERNAL haft_status haft__reservation_open_unread(struct haft__reservation *reservation, uint64_t size,
+                                                  size_t alignment, const haft_allocator *heap)
+{
+    return haft__open_array(reservation, size, alignment, heap, false);
 }
 
 HAFT_INTERNAL haft_status haft__reservation_open_given(struct haft__reservation *reservation, uint64_t size,
@@ -2612,7 +2679,8 @@ void haft__reservation_close_array(struct haft__reservation *reservation, const 
 static bool haft__make_ready(const struct haft__reservation *reservation, uint64_t begin, uint64_t end)
 {
     assert(begin < end && end <= reservation->size);
-    if (reservation->kind == haft__IN_STEPS && !haft__os_commit(reservation->base, (size_t)end)) {
+    if (reservation->kind == haft__IN_STEPS &&
+        !haft__os_commit(reservation->base + begin, (size_t)(end - begin))) {
         return false;
     }
     haft__os_dump(reservation->base + begin, (size_t)(end - begin), true);
@@ -2638,6 +2706,11 @@ HAFT_INTERNAL haft_status haft__reservation_commit(struct haft__reservation *res
         before = haft__load_relaxed(RETRY, &reservation->ready);
     }
     return HAFT_OK;
+}
+
+HAFT_INTERNAL uint64_t haft__reservation_ready(const struct haft__reservation *reservation)
+{
+    return haft__load_relaxed(RETRY, &reservation->ready);
 }
 
 HAFT_INTERNAL haft_status haft__memory_populate(char *base, size_t size)
@@ -3019,12 +3092,16 @@ struct haft__geometry {
     uint64_t stride;
     uint64_t count; /* slots in address space, a power of two */
     uint64_t end;   /* of those for the capacity */
+    uint64_t limit; /* of those ever used */
 };
 
 HAFT_INTERNAL struct haft__geometry haft__geometry_of(const struct haft__slots_options *options);
 
 /* Take from given memory what slots_open() takes there. */
 HAFT_INTERNAL void haft__geometry_measure(const struct haft__slots_options *options);
+
+/* The most bytes that slots take where no memory is given, with the records of runs. */
+HAFT_INTERNAL uint64_t haft__geometry_address_space(struct haft__slots_options options);
 
 /* Slots that a shared table of that capacity wishes for beyond it, for workers to hold back. */
 HAFT_INTERNAL uint64_t haft__geometry_spare(uint64_t capacity);
@@ -3759,14 +3836,17 @@ HAFT_INTERNAL struct haft__geometry haft__geometry_of(const struct haft__slots_o
     const uint64_t alignment =
         common->object_alignment > sizeof(uint64_t) ? common->object_alignment : sizeof(uint64_t);
     const uint64_t pins = options->pins ? sizeof(uint64_t) : 0;
+    const uint64_t count = haft__slot_count(options);
+    const uint64_t end = HAFT_FIRST_INDEX + common->capacity;
 
     return (struct haft__geometry){
         .alignment = alignment > haft__CACHE_LINE ? alignment : haft__CACHE_LINE,
         .bias = alignment - sizeof(uint64_t),
         .stride = haft__round_up(
             sizeof(uint64_t) + haft__round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
-        .count = haft__slot_count(options),
-        .end = HAFT_FIRST_INDEX + common->capacity,
+        .count = count,
+        .end = end,
+        .limit = end + (options->extra < count - end ? options->extra : count - end),
     };
 }
 
@@ -3779,6 +3859,18 @@ HAFT_INTERNAL void haft__geometry_measure(const struct haft__slots_options *opti
     if (options->common.sites) {
         haft__given_take(options->given, geometry.count * sizeof(struct haft__site), sizeof(uint64_t));
     }
+}
+
+HAFT_INTERNAL uint64_t haft__geometry_address_space(struct haft__slots_options options)
+{
+    const struct haft__geometry geometry = haft__geometry_of(&options);
+    struct haft__given given = haft__given_to_measure();
+    struct haft__runs runs;
+
+    options.given = &given;
+    haft__geometry_measure(&options);
+    haft__runs_setup(&runs, geometry.count, geometry.stride, geometry.bias != 0);
+    return given.measured + runs.count * sizeof(struct haft__run);
 }
 
 /* lib/slots/id.c */
@@ -4508,7 +4600,6 @@ static haft_status haft__reserve_slots(struct haft__slots *slots, const struct h
 HAFT_INTERNAL haft_status haft__slots_open(struct haft__slots *slots, const struct haft__slots_options *options)
 {
     const struct haft__geometry geometry = haft__geometry_of(options);
-    const uint64_t room = geometry.count - geometry.end;
     haft_status status = haft__reserve_slots(slots, options, &geometry);
 
     if (status != HAFT_OK) {
@@ -4521,8 +4612,8 @@ HAFT_INTERNAL haft_status haft__slots_open(struct haft__slots *slots, const stru
     slots->has_pins = options->pins;
     slots->huge_pages = options->huge_pages;
     slots->wrapped = options->wrapped;
-    slots->limit = geometry.end + (options->extra < room ? options->extra : room);
-    assert(geometry.end <= geometry.count && slots->limit <= geometry.count);
+    slots->limit = geometry.limit;
+    assert(geometry.end <= slots->limit && slots->limit <= geometry.count);
     assert(((uintptr_t)slots->view.base + sizeof(uint64_t)) % haft__slots_alignment(slots) == 0);
     haft__runs_setup(&slots->runs, geometry.count, geometry.stride, geometry.bias != 0);
     slots->runs.stay = !haft__reservation_is_paged(&slots->memory) || slots->memory.size <= haft__STAY_BYTES;
@@ -5055,6 +5146,7 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
     *footprint = (haft_footprint){
         .bytes = bytes,
         .capacity = haft__capacity_that_fills(known, most),
+        .committed = bytes,
     };
     return HAFT_OK;
 }
@@ -6088,6 +6180,9 @@ static inline bool haft__counted_is_last(uint64_t word)
  *
  * The block has all that threads share: slots refer to each other by index.  What belongs to the
  * process (callbacks, names) is in haft_counted.
+ *
+ * Edges in this file.
+ *   COUNT   slots that can be read: an id that was issued came to a thread after its slot did
  */
 
 #define haft__COUNTED_MOST_SHARDS 16
@@ -6145,6 +6240,8 @@ struct haft_counted {
     uint64_t owned;  /* slots that closing has taken */
     uint64_t linked; /* of those in the queue's history: completed pushes count them once more */
 
+    haft__atomic_u64 ready_count; /* of the slots, those whose memory is ready: see free_slots.c */
+
     uint64_t number;         /* of the counted tables opened in this process: 1 and so on */
     haft_counted *next_open; /* see open_list.c */
     haft_counted **open_link;
@@ -6167,12 +6264,15 @@ static inline uint64_t haft__counted_index(const haft_counted *table, haft_id id
     return id.bits & table->index_mask;
 }
 
-/* The word of the slot that `id` names; NULL if the table has no such slot. */
+/* The word of the slot that `id` names; NULL if the table has no such slot, or its memory is not
+ * ready: then no id of it was ever issued. */
 static inline haft__atomic_u64 *haft__counted_find(const haft_counted *table, haft_id id)
 {
     const uint64_t index = haft__counted_index(table, id);
+    const uint64_t readable =
+        haft__OS_READS_IN_STEPS ? haft__load_relaxed(COUNT, &table->ready_count) : table->slot_count;
 
-    return index - HAFT_FIRST_INDEX < table->slot_count ? haft__counted_at(table, index) : NULL;
+    return index - HAFT_FIRST_INDEX < readable ? haft__counted_at(table, index) : NULL;
 }
 
 /* Whether `word` has that state, and the generation of `id`, which has the table's tag. */
@@ -6576,8 +6676,8 @@ static haft_status haft__open_block(haft_counted *table, const struct haft__plan
 {
     haft_status status =
         given != NULL ? haft__reservation_open_given(&table->memory, plan->bytes, plan->alignment, given)
-                      : haft__reservation_open_array(&table->memory, plan->bytes, (size_t)plan->alignment,
-                                               &table->heap);
+                      : haft__reservation_open_unread(&table->memory, plan->bytes,
+                                                (size_t)plan->alignment, &table->heap);
 
     if (status == HAFT_OK) {
         const uint64_t begun = plan->first + plan->stride;
@@ -6658,7 +6758,12 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
     if (!haft__given_is_possible(bytes)) {
         return HAFT_NO_MEMORY;
     }
-    *footprint = (haft_footprint){.bytes = bytes, .capacity = known.capacity};
+    *footprint = (haft_footprint){
+        .bytes = bytes,
+        .capacity = known.capacity,
+        .committed =
+            bytes - plan.bytes + haft__reservation_first_step(plan.bytes, plan.first + plan.stride),
+    };
     return HAFT_OK;
 }
 
@@ -7021,7 +7126,8 @@ HAFT_INTERNAL void haft__shards_close(haft_counted *table);
  * When fresh slots are closing's, the number of those used stays, for looks beside it, with a mark.
  *
  * Edges in this file.
- *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it
+ *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it; nor
+ *            from the number of slots that can be read
  *   RETRY    a first look; the compare-and-swap decides
  */
 
@@ -7032,10 +7138,30 @@ HAFT_INTERNAL uint64_t haft__free_slots_heads(uint64_t capacity, uint64_t min_fr
     return min_free != 0 ? haft__QUEUE_HEADS : haft__shards_count(capacity);
 }
 
+/*
+ * Where memory can be read step by step, slots whose memory is ready.  A thread that draws a slot
+ * calls this before it issues an id of it.
+ */
+static void haft__note_ready(haft_counted *table)
+{
+    const char *first = (const char *)haft__counted_at(table, HAFT_FIRST_INDEX);
+    const uint64_t bytes = haft__reservation_ready(&table->memory);
+    const uint64_t ready = (bytes - (uint64_t)(first - table->memory.base)) / table->stride;
+    const uint64_t slots = ready < table->slot_count ? ready : table->slot_count;
+    uint64_t before = haft__load_relaxed(RETRY, &table->ready_count);
+
+    while (before < slots && !haft__cas_relaxed(COUNT, &table->ready_count, before, slots)) {
+        before = haft__load_relaxed(RETRY, &table->ready_count);
+    }
+}
+
 HAFT_INTERNAL void haft__free_slots_setup(haft_counted *table)
 {
     uint64_t used = HAFT_FIRST_INDEX;
 
+    if (haft__OS_READS_IN_STEPS) {
+        haft__note_ready(table);
+    }
     if (table->min_free != 0) {
         haft__queue_setup(table, used++);
     }
@@ -7054,6 +7180,9 @@ static haft_status haft__draw_fresh(haft_counted *table, uint64_t at)
 
     if (status != HAFT_OK) {
         return status;
+    }
+    if (haft__OS_READS_IN_STEPS) {
+        haft__note_ready(table);
     }
     return haft__cas_relaxed(COUNT, &table->block->fresh.word, at, at + 1) ? HAFT_OK : HAFT_BUSY;
 }
@@ -7302,12 +7431,18 @@ static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__
     return true;
 }
 
+/* Slots that a word is copied from here. */
+static inline uint64_t haft__one_word_count(const haft_counted *table)
+{
+    return haft__OS_READS_IN_STEPS ? 0 : table->one_word_count;
+}
+
 bool haft_counted_copy(const haft_counted *table, haft_id id, void *haft__object)
 {
     const uint64_t index = haft__counted_index(table, id);
 
     assert(table->copies && "a table that copies are made of is opened with `copies`");
-    if (index - HAFT_FIRST_INDEX >= table->one_word_count) {
+    if (index - HAFT_FIRST_INDEX >= haft__one_word_count(table)) {
         return haft__copy_words(table, id, haft__object);
     }
     const haft__atomic_u64 *at = haft__counted_at(table, index);
@@ -7391,8 +7526,9 @@ haft_status haft_counted_diagnose(const haft_counted *table, haft_id id)
     if (status != HAFT_OK) {
         return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
     }
+    const haft__atomic_u64 *at = haft__counted_find(table, id); /* NULL: its slot was never used */
     /* Weakened, what the thread that published the id had done could be unseen. */
-    const uint64_t word = haft__load_acquire(PUBLISH, haft__counted_find(table, id));
+    const uint64_t word = at != NULL ? haft__load_acquire(PUBLISH, at) : 0;
 
     if (haft__counted_fits(table, word, id, haft__COUNTED_LIVE)) {
         return HAFT_OK;
@@ -7427,8 +7563,9 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
     if (index < HAFT_FIRST_INDEX || index - HAFT_FIRST_INDEX >= table->slot_count) {
         return HAFT_OUT_OF_RANGE;
     }
+    const haft__atomic_u64 *at = haft__counted_find(table, (haft_id){index}); /* NULL: it was never used */
     /* Weakened, what the thread that published the id had done could be unseen. */
-    const uint64_t word = haft__load_acquire(PUBLISH, haft__counted_at(table, index));
+    const uint64_t word = at != NULL ? haft__load_acquire(PUBLISH, at) : 0;
     const uint32_t life = haft__counted_begin(table, word);
     const enum haft__counted_state state = haft__counted_state_of(word);
     const bool is_ended = state == haft__COUNTED_ENDED;
@@ -8673,8 +8810,8 @@ static void haft__pool_start(struct haft__pool *pool, uint64_t batches)
 
 HAFT_INTERNAL haft_status haft__pool_open(struct haft__pool *pool, uint64_t batches, const haft_allocator *heap)
 {
-    const haft_status status = haft__reservation_open_array(&pool->table, batches * sizeof(struct haft__batch),
-                                                      _Alignof(struct haft__batch), heap);
+    const haft_status status = haft__reservation_open_unread(&pool->table, batches * sizeof(struct haft__batch),
+                                                       _Alignof(struct haft__batch), heap);
 
     if (status == HAFT_OK) {
         haft__pool_start(pool, batches);
@@ -15500,6 +15637,12 @@ static uint64_t haft__depot_batches(uint64_t slots, uint64_t budget)
     return slots / haft__batch_max_for(budget) + haft__DEPOT_NODES;
 }
 
+/* Of them, those that a table needs from the start. */
+static uint64_t haft__first_batches(uint32_t batch_max)
+{
+    return HAFT_FIRST_INDEX / batch_max + haft__DEPOT_NODES;
+}
+
 static haft_status haft__open_pool(haft_table *table)
 {
     const uint64_t slots = table->slots.limit - HAFT_FIRST_INDEX;
@@ -15516,7 +15659,7 @@ static haft_status haft__open_pool(haft_table *table)
     if (status != HAFT_OK) {
         return status;
     }
-    status = haft__pool_commit(&table->pool, HAFT_FIRST_INDEX / table->batch_max + haft__DEPOT_NODES);
+    status = haft__pool_commit(&table->pool, haft__first_batches(table->batch_max));
     if (status != HAFT_OK) {
         haft__pool_close(&table->pool);
     }
@@ -15650,6 +15793,67 @@ haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options 
     const haft_status status = haft__sized_take(&known, sizeof known, options, size);
 
     return status == HAFT_OK ? haft__open_table(domain, &known, table) : status;
+}
+
+/* --- beforehand --- */
+
+/* Bytes for descriptors, all of them and those that opening needs. */
+static uint64_t haft__pool_bytes(const haft_table_options *options, const struct haft__geometry *geometry,
+                           uint64_t *begun)
+{
+    const uint64_t budget = haft__budget_for(geometry->limit - geometry->end,
+                                       haft__waiting_slots(options->waiting_bytes, geometry->stride));
+    const uint64_t most = haft__depot_batches(geometry->limit - HAFT_FIRST_INDEX, budget);
+
+    *begun = haft__first_batches(haft__batch_max_for(budget)) * sizeof(struct haft__batch);
+    return most * sizeof(struct haft__batch);
+}
+
+/* The highest capacity for which slots take no more address space. */
+static uint64_t haft__table_capacity_that_fills(haft_table_options options, uint64_t count)
+{
+    struct haft__slots_options wanted;
+    uint64_t fits = options.capacity;
+    uint64_t above = count;
+
+    while (above - fits > 1) {
+        options.capacity = fits + (above - fits) / 2;
+        if (haft__table_slots_wanted(&options, &wanted) == HAFT_OK &&
+            haft__geometry_of(&wanted).count == count) {
+            fits = options.capacity;
+        } else {
+            above = options.capacity;
+        }
+    }
+    return fits;
+}
+
+haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
+                                       haft_footprint *footprint)
+{
+    haft_table_options known;
+    struct haft__slots_options wanted;
+    haft_status status = haft__sized_take(&known, sizeof known, options, size);
+
+    status = status == HAFT_OK ? haft__table_slots_wanted(&known, &wanted) : status;
+    if (status != HAFT_OK) {
+        return status;
+    }
+    const struct haft__geometry geometry = haft__geometry_of(&wanted);
+    uint64_t begun;
+    const uint64_t pool = haft__pool_bytes(&known, &geometry, &begun);
+    const uint64_t at_once =
+        haft__size_with_name(sizeof(haft_table), haft__table_name_of(&known)) + haft__geometry_address_space(wanted);
+
+    if (!haft__given_is_possible(at_once + pool)) {
+        return HAFT_NO_MEMORY;
+    }
+    *footprint = (haft_footprint){
+        .bytes = at_once + pool,
+        .capacity = haft__table_capacity_that_fills(known, geometry.count),
+        .committed = at_once + haft__reservation_first_step(pool, begun),
+    };
+    return HAFT_OK;
 }
 
 haft_view haft_table_view(const haft_table *table)

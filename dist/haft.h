@@ -61,18 +61,18 @@
  *     haft/id.h             190  the id: what names an object instead of a pointer
  *     haft/status.h         364  what haft's functions answer
  *     haft/view.h           706  resolving ids: what every table has in common
- *     haft/domain.h        1430  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1766  the handle table that all threads share, and its workers
- *     haft/counted.h       2260  the handle table for any thread: objects are held by counts
- *     haft/local.h         2606  the handle table of one thread: slots with holes, stable addresses
+ *     haft/domain.h        1434  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1770  the handle table that all threads share, and its workers
+ *     haft/counted.h       2279  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2625  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2946  visiting the live objects of a shared table
- *     haft/pin.h           3062  holding on to an object beyond a read section
- *     haft/share.h         3114  hand a local table over to all threads, and back
- *     haft/memory.h        3197  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2965  visiting the live objects of a shared table
+ *     haft/pin.h           3081  holding on to an object beyond a read section
+ *     haft/share.h         3133  hand a local table over to all threads, and back
+ *     haft/memory.h        3216  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1045  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4252  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4271  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          961  a grace period that the program brings: a foreign clock
  *
@@ -1249,11 +1249,15 @@ int haft_local_diagnose_format(const haft_local *local, haft_id id, char *text, 
  * alone, in place of a part of `reserved`, so that the members behind it stay where they are.
  */
 
-/* What a haft_local or a haft_counted needs of given memory, and how many objects fit in that. */
+/* What a table needs, of given memory or else of address space, and how many objects fit in that.
+ * Windows counts as in use what is committed, though pages take memory when they are first written:
+ * all that a forged id may lead to in a view; of a haft_counted, and of what a haft_table has
+ * beside its slots, steps of 1/32, from 64 KiB to 2 MiB, as they come into use. */
 typedef struct haft_footprint {
     uint64_t bytes;       /* wherever they begin */
     uint64_t capacity;    /* the highest that needs no more, with as many slots to hold back */
-    uint64_t reserved[2]; /* 0; for what a later version says */
+    uint64_t committed;   /* of the bytes, on Windows, when the table has been opened */
+    uint64_t reserved[1]; /* 0; for what a later version says */
 } haft_footprint;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
@@ -1797,7 +1801,7 @@ void haft_thread_online(haft_domain *domain);
  *
  * Contents:
  *
- *   the table      haft_table_options, on_reclaim; haft_table_open, _close, _reclaim
+ *   the table      haft_table_options, on_reclaim; haft_table_footprint, _open, _close, _reclaim
  *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
  *                  haft_table_stats_get
  *   workers        haft_worker_open, _close, _quiescent, _flush
@@ -1915,6 +1919,21 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
                                         haft_table **table)
 {
     return haft_table_open_sized(domain, options, sizeof *options, table);
+}
+
+/*
+ * haft_table_footprint, haft_table_footprint_sized - what opening a table with these options takes,
+ * without workers: address space, and on Windows how much of it is committed.
+ *
+ * Returns   HAFT_OK and the footprint, at least.  Otherwise it is untouched: what haft_table_open()
+ *           says of an option, or HAFT_NO_MEMORY: more than a process can have.
+ */
+haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
+                                       haft_footprint *footprint);
+HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
+                                             haft_footprint *footprint)
+{
+    return haft_table_footprint_sized(options, sizeof *options, footprint);
 }
 
 /*
