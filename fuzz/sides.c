@@ -15,6 +15,7 @@ struct value {
     uint64_t id; /* 0: none */
     uint64_t value;
     bool is_ending; /* on_end runs for it */
+    bool is_due;    /* it will, when an on_end of the side has returned */
 };
 
 struct side {
@@ -22,6 +23,7 @@ struct side {
     haft_side *side; /* NULL: none is open */
     size_t size;     /* of a value */
     bool has_end;
+    bool is_ending; /* an on_end runs */
     uint64_t ends;  /* values that have ended */
     uint64_t opens; /* how often one was opened in this place */
     struct value values[MOST_SLOTS];
@@ -40,6 +42,7 @@ struct sides {
     struct kept kept[MOST_KEPT]; /* of snapshot n, in place n % MOST_KEPT */
     uint64_t rewinds;
     bool is_rewinding;
+    unsigned rewinds_within; /* one within another, by way of on_end */
 };
 
 /* --- values --- */
@@ -70,12 +73,26 @@ static void forget_value(struct side *side, struct value *value)
     side->ends++;
 }
 
+static bool can_be_found(const struct value *value)
+{
+    return value != NULL && value->id != 0 && !value->is_ending && !value->is_due;
+}
+
+/* A rewind inside an on_end of the side makes its values due, one after the other. */
+static void note_due(const struct side *side, struct value *value)
+{
+    if (side->is_ending && can_be_found(value) && side->play->sides->rewinds_within != 0) {
+        value->is_due = haft_side_get(haft_side_entries(side->side), (haft_id){value->id}) == NULL;
+    }
+}
+
 static void check_value(struct side *side, haft_id id)
 {
     struct value *value = value_of(side, id);
     const void *found = haft_side_get(haft_side_entries(side->side), id);
 
-    if ((found != NULL) != (value != NULL && !value->is_ending)) {
+    note_due(side, value);
+    if ((found != NULL) != can_be_found(value)) {
         differ("id %llx has %s value", (unsigned long long)id.bits, found != NULL ? "a" : "no");
     }
     if (found != NULL) {
@@ -91,9 +108,12 @@ static void on_end(void *bytes, haft_id id, void *arg)
 
     tell(play, "  on_end %llx", (unsigned long long)id.bits);
     must_be(value != NULL && !value->is_ending, "on_end is for a value that is there");
+    must_be(!side->is_ending, "no on_end of a side runs inside another");
     check_bytes(side, value, bytes);
     const bool was_rewinding = play->sides->is_rewinding;
 
+    side->is_ending = true;
+    value->is_due = false;
     value->is_ending = true;
     must_be(haft_side_get(haft_side_entries(side->side), id) == NULL, "what ends is not found");
     play_nested(play);
@@ -101,6 +121,7 @@ static void on_end(void *bytes, haft_id id, void *arg)
     must_be(value->is_ending && value->id == id.bits, "the entry is taken until on_end returns");
     check_bytes(side, value, bytes);
     forget_value(side, value);
+    side->is_ending = false;
 }
 
 /* --- the calls --- */
@@ -139,6 +160,23 @@ static haft_status diagnosis(struct play *play, haft_id id)
     return status == HAFT_RESERVED ? HAFT_OK : status;
 }
 
+/* Before the call: whether the entry may be set for an id that may have a value, or why not. */
+static haft_status claim_value(struct side *side, struct value *value, haft_id id)
+{
+    note_due(side, value);
+    if (value->is_ending || value->is_due) {
+        return HAFT_BUSY;
+    }
+    if (value->id == id.bits) {
+        return HAFT_OCCUPIED;
+    }
+    if (!side->has_end) {
+        *value = (struct value){0};
+    }
+    value->is_due = value->id != 0 && side->is_ending;
+    return value->is_due ? HAFT_BUSY : HAFT_OK;
+}
+
 static void set(struct play *play)
 {
     struct side *side = side_at_hand(play);
@@ -154,13 +192,7 @@ static void set(struct play *play)
     check_value(side, id);
     struct value *value = index < MOST_SLOTS ? &side->values[index] : NULL;
 
-    if (expected == HAFT_OK && value->is_ending) {
-        expected = HAFT_BUSY;
-    } else if (expected == HAFT_OK && value->id == id.bits) {
-        expected = HAFT_OCCUPIED;
-    } else if (expected == HAFT_OK && !side->has_end) {
-        *value = (struct value){0};
-    }
+    expected = expected == HAFT_OK ? claim_value(side, value, id) : expected;
     tell(play, "side_set %d %llx: %s", (int)(side - play->sides->all), (unsigned long long)id.bits,
          haft_status_name(expected));
     play->at_hand = id;
@@ -168,11 +200,12 @@ static void set(struct play *play)
 
     play->at_hand = (haft_id)HAFT_NIL;
     if (expected == HAFT_OK) {
-        must_be(value->id == 0, "the value before has ended");
-        expected = diagnosis(play, id); /* after on_end */
+        expected = value->id == 0         ? diagnosis(play, id) /* after on_end */
+                   : value->id == id.bits ? HAFT_OCCUPIED       /* set by another on_end */
+                                          : HAFT_BUSY;
     }
     if (said == HAFT_OK) {
-        *value = (struct value){id.bits, number, false};
+        *value = (struct value){.id = id.bits, .value = number};
     }
     if (expected != HAFT_OK && expected != HAFT_BUSY && expected != HAFT_OCCUPIED) {
         must_be(said != HAFT_OK, "no value for such an id");
@@ -212,7 +245,8 @@ static void remove_one(struct play *play)
     }
     check_value(side, id);
     struct value *value = value_of(side, id);
-    const bool expected = value != NULL && !value->is_ending;
+    const uint64_t ends = side->ends;
+    const bool expected = can_be_found(value);
 
     tell(play, "side_remove %d %llx: %d", (int)(side - play->sides->all),
          (unsigned long long)id.bits, expected);
@@ -220,14 +254,18 @@ static void remove_one(struct play *play)
         forget_value(side, value);
     }
     must_be(haft_side_remove(side->side, id) == expected, "what side_remove answers");
-    must_be(!expected || value->id == 0, "what is removed has ended");
+    if (expected && side->is_ending && side->has_end) {
+        value->is_due = true;
+    } else {
+        must_be(!expected || side->ends != ends, "what is removed has ended");
+    }
 }
 
 static bool is_dead(struct side *side, const struct value *value)
 {
     const haft_id id = {value->id};
 
-    return value->id != 0 && !value->is_ending && diagnosis(side->play, id) != HAFT_OK;
+    return can_be_found(value) && diagnosis(side->play, id) != HAFT_OK;
 }
 
 static void sweep(struct play *play)
@@ -257,8 +295,12 @@ static void sweep(struct play *play)
 
         must_be(swept == wanted || budget != play->budget, "how many values are swept");
     }
+    for (uint64_t i = 0; i < MOST_SLOTS && side->is_ending; i++) {
+        side->values[i].is_due |= dead[i] != 0;
+    }
     for (uint64_t i = 0; i < MOST_SLOTS && rewinds == play->sides->rewinds; i++) {
-        must_be(dead[i] == 0 || side->values[i].id != dead[i], "sweeping ends dead values");
+        must_be(dead[i] == 0 || side->values[i].id != dead[i] || side->values[i].is_due,
+                "sweeping ends dead values");
     }
     free(dead);
 }
@@ -275,12 +317,11 @@ static bool visit_value(haft_id id, void *object, void *bytes, void *arg)
     const uint64_t index = haft_id_index(side->play->model.layout, id);
     const struct value *value = value_of(side, id);
 
-    must_be(index >= tour->next && value != NULL && !value->is_ending, "a visit of a value");
+    must_be(index >= tour->next && can_be_found(value), "a visit of a value");
     for (; tour->next < index; tour->next++) {
         const struct value *passed = &side->values[tour->next];
 
-        must_be(passed->id == 0 || passed->is_ending ||
-                    !model_is_live(&side->play->model, (haft_id){passed->id}),
+        must_be(!can_be_found(passed) || !model_is_live(&side->play->model, (haft_id){passed->id}),
                 "a walk leaves no value out");
     }
     tour->next++;
@@ -368,13 +409,14 @@ static void snapshot(struct play *play)
 }
 
 /* All values with on_end have ended, those that were set meanwhile too. */
-static void check_ends(const struct play *play)
+static void check_ends(struct play *play)
 {
     for (int i = 0; i < MOST_SIDES; i++) {
-        const struct side *side = &play->sides->all[i];
+        struct side *side = &play->sides->all[i];
 
         for (uint64_t at = 0; at < MOST_SLOTS; at++) {
-            must_be(!side->has_end || side->values[at].id == 0 || side->values[at].is_ending,
+            note_due(side, &side->values[at]);
+            must_be(!side->has_end || !can_be_found(&side->values[at]),
                     "a rewind ends all values with on_end");
         }
     }
@@ -414,12 +456,14 @@ static void go_back(struct play *play)
     expected = expected == HAFT_OK && number >= kept.to ? HAFT_OUT_OF_RANGE : expected;
     tell(play, "rewind %llu: %s", (unsigned long long)number, haft_status_name(expected));
     sides->is_rewinding |= expected == HAFT_OK;
+    sides->rewinds_within++;
     const haft_status said = haft_local_rewind(play->local, sides->history, number);
 
     sides->is_rewinding = outer;
     if (expected == HAFT_OK) {
         check_ends(play);
     }
+    sides->rewinds_within--;
     if (expected == HAFT_OK && check_moment(play) == HAFT_IN_USE) {
         expected = HAFT_IN_USE; /* on_end has reserved a slot */
     }

@@ -4,7 +4,8 @@
  * First no thread opens a worker any more, then all lives are ended, highest index first: their
  * slots are a list through their words, lowest index first, which is this call's alone.  After one
  * grace period the slots of that list are reclaimed, then all others that waited.  No life begins
- * meanwhile, so no callback adds to them.
+ * meanwhile, except where a callback publishes a reservation from before: then lives are ended once
+ * more.
  *
  * Other threads may free, pin and unpin.  A free that has ended a life and has not yet put its slot
  * anywhere shows in the counts: the object counts as live, or as retired.
@@ -151,7 +152,8 @@ static void reclaim_all_waiting(haft_worker *worker)
     } while (close_reclaim_waiting(worker, UINT64_MAX));
 }
 
-static void end_objects(haft_worker *worker, bool closes, const void *caller)
+/* True: some lives were ended, and meanwhile callbacks have published slots reserved before. */
+static bool end_objects(haft_worker *worker, bool closes, const void *caller)
 {
     haft_table *table = worker->table;
     const uint64_t first = closes && ends_by_itself(table) ? MARK_FREE : end_lives(table, caller);
@@ -161,6 +163,7 @@ static void end_objects(haft_worker *worker, bool closes, const void *caller)
     }
     reclaim_ended(worker, first);
     reclaim_all_waiting(worker);
+    return first != MARK_FREE && stats_stock(table).live != 0;
 }
 
 /* --- clearing --- */
@@ -185,7 +188,9 @@ static haft_status clear_table(haft_table *table, bool closes, const void *calle
         return worker_list_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
     }
     leaks_report(&table->slots, table->name, load_relaxed(COUNT, &table->fresh));
-    end_objects(worker, closes, caller);
+    while (end_objects(worker, closes, caller)) {
+        /* reservations get fewer: none begins */
+    }
     worker_return(worker);
     return (closes && ends_by_itself(table)) || is_clear(table) ? HAFT_OK : HAFT_IN_USE;
 }

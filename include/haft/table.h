@@ -197,7 +197,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * and reservations answer HAFT_CLOSED; a worker that is open may still use the slots that it holds.
  * When no worker is open, all lives end, and after a grace period on_reclaim runs for each object,
  * in order of index for those that lived.  A callback that frees another object of the table is
- * told HAFT_STALE: that one has ended too.  Reservations hold nothing up, and are never published.
+ * told HAFT_STALE: that one has ended too.  Reservations hold nothing up; one that a callback
+ * publishes is an object that ends as the others do.
  *
  * Tables whose callbacks free each other's objects are all cleared before the first is closed:
  * frees, and all calls that look, answer as before.
@@ -208,7 +209,7 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *                              a call of another thread is under way: all others have ended
  * Threads   any outside read sections, alongside any call but haft_table_close() and
  *           haft_unshare().  A haft_table_reclaim() beside it may return before on_reclaim has run
- *           for objects that end here.
+ *           for objects that end here, and says HAFT_CLOSED if the table has no worker besides.
  * Progress  blocking: waits for readers, if there are objects.  Frame clock: waits for no tick; no
  *           thread may hold a pointer.
  * Cost      a grace period; O(slots ever used).

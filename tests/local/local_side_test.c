@@ -325,6 +325,91 @@ Test(local_side, in_on_end_the_entry_is_taken_and_others_are_not)
     cr_expect(eq(u64, fleet.ends, 3));
 }
 
+/* A value whose end removes the next one, or sets one over a value of a former life. */
+struct chain {
+    struct fleet fleet;
+    haft_id *ids;
+    size_t count;
+    bool is_inside;
+    haft_status set;
+};
+
+static void remove_next(void *value, haft_id id, void *arg)
+{
+    struct chain *chain = arg;
+    const size_t next = ++chain->fleet.ends;
+
+    (void)value;
+    must(!chain->is_inside && id.bits == chain->ids[next - 1].bits);
+    chain->is_inside = true;
+    if (next < chain->count) {
+        must(haft_side_remove(chain->fleet.side, chain->ids[next]));
+        must(haft_side_get(chain->fleet.entries, chain->ids[next]) == NULL);
+        must(!haft_side_remove(chain->fleet.side, chain->ids[next]));
+        must(haft_side_set(chain->fleet.side, chain->ids[next], NULL, NULL) == HAFT_BUSY);
+    }
+    chain->is_inside = false;
+}
+
+static void open_chain(struct chain *chain, size_t count, haft_side_end *on_end)
+{
+    const haft_local_options options = {.capacity = count};
+    const haft_side_options ends = {.on_end = on_end, .end_arg = chain};
+
+    *chain = (struct chain){.count = count, .ids = calloc(count, sizeof(haft_id))};
+    assert_status(haft_local_open(&options, &chain->fleet.ships), HAFT_OK);
+    assert_status(haft_side_open_local(chain->fleet.ships, &ends, &chain->fleet.side), HAFT_OK);
+    chain->fleet.entries = haft_side_entries(chain->fleet.side);
+    for (size_t i = 0; i < count; i++) {
+        chain->ids[i] = insert_ship(&chain->fleet);
+        must(haft_side_set(chain->fleet.side, chain->ids[i], NULL, NULL) == HAFT_OK);
+    }
+}
+
+static void close_chain(struct chain *chain)
+{
+    haft_side_close(chain->fleet.side);
+    haft_local_close(chain->fleet.ships);
+    free(chain->ids);
+}
+
+Test(local_side, a_chain_of_ends_runs_in_a_loop)
+{
+    struct chain chain;
+
+    open_chain(&chain, 300000, remove_next);
+    cr_expect(haft_side_remove(chain.fleet.side, chain.ids[0]));
+    cr_expect(eq(u64, chain.fleet.ends, chain.count));
+    close_chain(&chain);
+}
+
+static void set_over_former(void *value, haft_id id, void *arg)
+{
+    struct chain *chain = arg;
+
+    (void)value;
+    (void)id;
+    if (++chain->fleet.ends == 1) {
+        chain->set = haft_side_set(chain->fleet.side, chain->ids[2], NULL, NULL);
+        cr_expect(eq(u64, chain->fleet.ends, 1), "the former value ends later");
+    }
+}
+
+Test(local_side, inside_an_on_end_a_value_of_a_former_life_is_not_replaced_at_once)
+{
+    struct chain chain;
+
+    open_chain(&chain, 3, set_over_former);
+    must(haft_local_free(chain.fleet.ships, chain.ids[2]) == HAFT_OK);
+    chain.ids[2] = insert_ship(&chain.fleet);
+    cr_expect(haft_side_remove(chain.fleet.side, chain.ids[0]));
+    expect_status(chain.set, HAFT_BUSY);
+    cr_expect(eq(u64, chain.fleet.ends, 2));
+    expect_status(haft_side_set(chain.fleet.side, chain.ids[2], NULL, NULL), HAFT_OK);
+    cr_expect(eq(u64, chain.fleet.ends, 2));
+    close_chain(&chain);
+}
+
 static haft_id lower, upper;
 
 /* A value that ends behind the walk that closes. */

@@ -262,6 +262,102 @@ Test(clear, callbacks_find_all_objects_ended_and_the_table_closed)
     close_shared(&shared);
 }
 
+struct late {
+    haft_id reserved;
+    uint64_t calls;
+};
+
+static void publish_late(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct late *late = arg;
+
+    (void)object;
+    (void)id;
+    if (late->calls++ == 0) {
+        haft_publish(worker, late->reserved);
+    }
+}
+
+/* By a clear, or by a close. */
+static void expect_published_to_end(haft_status (*end)(haft_table *table))
+{
+    struct late late = {.calls = 0};
+    const haft_table_options options = {
+        .capacity = 10, .on_reclaim = publish_late, .reclaim_arg = &late};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    must(haft_reserve(shared.worker, &late.reserved, NULL) == HAFT_OK);
+    insert(shared.worker);
+    close_worker(&shared);
+    expect_status(end(shared.table), HAFT_OK);
+    cr_expect(eq(u64, late.calls, 2));
+    if (end == haft_table_clear) {
+        expect_status(haft_diagnose(shared.table, late.reserved), HAFT_STALE);
+        must(haft_table_close(shared.table) == HAFT_OK);
+    }
+    haft_thread_unregister(shared.domain);
+    must(haft_domain_close(shared.domain) == HAFT_OK);
+}
+
+Test(clear, a_reservation_that_a_callback_publishes_is_an_object_that_ends)
+{
+    expect_published_to_end(haft_table_clear);
+    expect_published_to_end(haft_table_close);
+}
+
+/* on_reclaim, while another thread calls haft_table_reclaim(). */
+struct beside {
+    haft_table *table;
+    haft_status said;
+    uint64_t calls;
+};
+
+static void *reclaim_beside(void *arg)
+{
+    struct beside *beside = arg;
+
+    beside->said = haft_table_reclaim(beside->table);
+    return NULL;
+}
+
+static void let_another_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
+{
+    struct beside *beside = arg;
+    pthread_t thread;
+
+    (void)object;
+    (void)id;
+    (void)worker;
+    beside->calls++;
+    must(pthread_create(&thread, NULL, reclaim_beside, beside) == 0);
+    must(pthread_join(thread, NULL) == 0);
+}
+
+static haft_status reclaim_beside_clear(unsigned workers)
+{
+    struct beside beside = {.calls = 0};
+    const haft_table_options options = {
+        .capacity = 10, .on_reclaim = let_another_reclaim, .reclaim_arg = &beside};
+    struct shared shared = open_shared(MEMB_CALLER, &options);
+
+    beside.table = shared.table;
+    for (unsigned i = 1; i < workers; i++) {
+        must(haft_worker_close(open_worker(shared.table)) == HAFT_OK);
+    }
+    insert(shared.worker);
+    close_worker(&shared);
+    expect_status(haft_table_clear(shared.table), HAFT_OK);
+    cr_expect(eq(u64, beside.calls, 1));
+    close_shared(&shared);
+    return beside.said;
+}
+
+Test(clear_beside, a_reclaim_needs_a_worker_that_the_clear_does_not_use)
+{
+    expect_status(reclaim_beside_clear(2), HAFT_OK);
+    expect_status(reclaim_beside_clear(1), HAFT_CLOSED);
+}
+
 struct chain {
     haft_table *table;
     uint64_t calls;

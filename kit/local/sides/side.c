@@ -113,6 +113,7 @@ static haft_status open_side(const struct slots *slots, const haft_side_options 
         heap_give(&slots->heap, opened, sizeof *opened);
         return status;
     }
+    opened->due = NONE_DUE;
     store_relaxed(OWN, &opened->used, HAFT_FIRST_INDEX);
     store_relaxed(OWN, entry_of(opened, 0), MARK_RESERVED);
     *side = opened;
@@ -162,34 +163,70 @@ haft_entries haft_side_entries(const haft_side *side)
 
 /* --- values end --- */
 
-/* The value of the entry, whose word is `word`, ends.  Meanwhile it cannot be set. */
-static void end_value(const haft_side *side, atomic_u64 *entry, uint64_t word)
-{
-    if (side->on_end != NULL) {
-        const int cancel = os_cancel_off();
-
-        store_relaxed(OWN, entry, word_with_index(&side->slots->format, word, MARK_RESERVED));
-        side->on_end(entry + 1, (haft_id){word}, side->end_arg);
-        os_cancel_restore(cancel);
-    }
-    store_relaxed(OWN, entry, 0);
-}
-
-/* The value of slot `index`, if it has one. */
-static bool forget(const haft_side *side, uint64_t index)
+/* The value of entry `index` is to end.  Until then there is none, and none can be set. */
+static void add_due(haft_side *side, uint64_t index)
 {
     atomic_u64 *entry = entry_of(side, index);
     const uint64_t word = load_relaxed(OWN, entry);
+
+    assert(word_index(&side->slots->format, word) == index && "the entry has a value");
+    store_relaxed(OWN, entry, word_with_index(&side->slots->format, word, side->due));
+    side->due = index;
+}
+
+/* on_end runs for the value that became due last.  Meanwhile none can be set there. */
+static void end_due(haft_side *side)
+{
+    const struct word_format *format = &side->slots->format;
+    const uint64_t index = side->due;
+    atomic_u64 *entry = entry_of(side, index);
+    const uint64_t word = load_relaxed(OWN, entry);
+
+    side->due = word_index(format, word);
+    assert(side->due != index && side->due != MARK_RESERVED);
+    store_relaxed(OWN, entry, word_with_index(format, word, MARK_RESERVED));
+    side->on_end(entry + 1, (haft_id){word_with_index(format, word, index)}, side->end_arg);
+    store_relaxed(OWN, entry, 0);
+}
+
+/*
+ * The value of entry `index` ends, and those that on_end ends meanwhile: in a loop, since a chain
+ * may be longer than the stack.  Inside an on_end of the side it becomes due.
+ */
+static void end_value(haft_side *side, uint64_t index)
+{
+    if (side->on_end == NULL) {
+        store_relaxed(OWN, entry_of(side, index), 0);
+        return;
+    }
+    add_due(side, index);
+    if (side->is_ending) {
+        return;
+    }
+    const int cancel = os_cancel_off();
+
+    side->is_ending = true;
+    while (side->due != NONE_DUE) {
+        end_due(side);
+    }
+    side->is_ending = false;
+    os_cancel_restore(cancel);
+}
+
+/* The value of slot `index`, if it has one. */
+static bool forget(haft_side *side, uint64_t index)
+{
+    const uint64_t word = load_relaxed(OWN, entry_of(side, index));
     const bool has_value = (word & side->entries.mask) == index;
 
     if (has_value) {
-        end_value(side, entry, word);
+        end_value(side, index);
     }
     return has_value;
 }
 
 /* How many values there were; on_end may set others meanwhile. */
-static uint64_t forget_all(const haft_side *side)
+static uint64_t forget_all(haft_side *side)
 {
     uint64_t count = 0;
 
@@ -206,7 +243,7 @@ static void forget_each(const atomic_u64 *list, bool with_plain)
 
     do {
         ended = 0;
-        for (const haft_side *side = sides_first(list); side != NULL; side = side->next) {
+        for (haft_side *side = sides_first(list); side != NULL; side = side->next) {
             ended += with_plain || side->on_end != NULL ? forget_all(side) : 0;
         }
     } while (ended != 0);
@@ -252,7 +289,7 @@ uint64_t haft_side_sweep(haft_side *side)
         const haft_id id = {load_relaxed(OWN, entry_of(side, index))};
 
         if ((id.bits & side->entries.mask) == index && !is_held(side, id)) {
-            end_value(side, entry_of(side, index), id.bits);
+            end_value(side, index);
             count++;
         }
     }
@@ -261,13 +298,13 @@ uint64_t haft_side_sweep(haft_side *side)
 
 bool haft_side_remove(haft_side *side, haft_id id)
 {
-    atomic_u64 *entry = entry_of(side, id.bits & side->entries.mask);
+    const uint64_t index = id.bits & side->entries.mask;
 
     assert(!side->is_shared && "values of a shared table are not removed");
-    if (side->is_shared || load_relaxed(OWN, entry) != id.bits) {
+    if (side->is_shared || load_relaxed(OWN, entry_of(side, index)) != id.bits) {
         return false;
     }
-    end_value(side, entry, id.bits);
+    end_value(side, index);
     return true;
 }
 
@@ -312,21 +349,26 @@ static haft_status check_id(const haft_side *side, haft_id id)
                : slots_diagnose(side->slots, id);
 }
 
-static haft_status claim_local(const haft_side *side, atomic_u64 *entry, haft_id id)
+static haft_status claim_local(haft_side *side, atomic_u64 *entry, haft_id id)
 {
+    const uint64_t index = id.bits & side->entries.mask;
     const uint64_t word = load_relaxed(OWN, entry);
 
     if (word == id.bits) {
         return kit_status(HAFT_OCCUPIED);
     }
-    if (word_index(&side->slots->format, word) == MARK_RESERVED) {
-        return HAFT_BUSY;
-    }
     if (word == 0) {
         return HAFT_OK;
     }
-    end_value(side, entry, word);
-    return check_id(side, id); /* on_end may have freed the object, or rewound the table */
+    if ((word & side->entries.mask) != index) {
+        return HAFT_BUSY; /* due, or its on_end runs */
+    }
+    end_value(side, index);
+    if (load_relaxed(OWN, entry) == 0) {
+        return check_id(side, id); /* on_end may have freed the object, or rewound the table */
+    }
+    /* Inside an on_end it is due now; else a later one has set a value. */
+    return load_relaxed(OWN, entry) == id.bits ? kit_status(HAFT_OCCUPIED) : HAFT_BUSY;
 }
 
 /* Have memory for the entries below `end`. */

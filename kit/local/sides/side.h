@@ -5,10 +5,12 @@
  *
  *   0              no value
  *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
+ *   g[other]       in a local table, the value of that life is due: on_end is to run, and then for
+ *                  the entry of that index; NONE_DUE behind the last
  *   id             there is a value for it
  *   0[RESERVED]    entry 0, for ever
  *
- * Local tables go from each of the first three to each.  Shared ones:
+ * Local tables go from each of the others to each.  Shared ones:
  *
  *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
  *                                             with CAS, by one thread in this life
@@ -23,6 +25,8 @@
 #include "lib/slots/slots.h"
 #include <haft/kit/side.h>
 
+#define NONE_DUE MARK_END
+
 struct haft_side {
     haft_entries entries;
     const struct slots *slots; /* the table's */
@@ -33,6 +37,8 @@ struct haft_side {
     size_t value_size;
     haft_side_end *on_end;
     void *end_arg;
+    bool is_ending;                 /* an on_end runs */
+    uint64_t due;                   /* the entry whose on_end runs next, or NONE_DUE */
     void (*leave)(haft_side *side); /* out of the list */
     atomic_u64 *list;               /* where the address of the first one is */
     haft_side *next;
