@@ -46,7 +46,8 @@ bool table_has_attached(const haft_table *table)
     return load_relaxed(HINT, &table->attached) != 0;
 }
 
-haft_status close_check_moment(const haft_table *table)
+/* Whether the calling thread may wait for readers now. */
+static haft_status close_check_moment(const haft_table *table)
 {
     const haft_status status =
         callback_is_running() ? HAFT_IN_CALLBACK : domain_check_process(table->domain);

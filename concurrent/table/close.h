@@ -6,10 +6,6 @@
 
 #include "concurrent/worker/state.h"
 
-/* Whether the calling thread may wait for readers now: HAFT_OK, HAFT_IN_CALLBACK, HAFT_FORKED,
- * HAFT_IN_SECTION. */
-haft_status close_check_moment(const haft_table *table);
-
 /* The same for a table that is to end, in which no worker may be open: HAFT_IN_USE. */
 haft_status close_check_ending(const haft_table *table);
 

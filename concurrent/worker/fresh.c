@@ -44,7 +44,7 @@ static uint64_t extent_count(uint64_t extent)
     return extent & (AGAIN - 1);
 }
 
-uint64_t fresh_in_extent(const haft_worker *worker, bool again)
+static uint64_t fresh_in_extent(const haft_worker *worker, bool again)
 {
     /* Weakened, slots of an extent could count as fresh, and not as drawn. */
     const uint64_t extent = load_acquire(EXTENT, &worker->extent);
@@ -93,7 +93,8 @@ static haft_status commit(haft_table *table, uint64_t end)
     return status != HAFT_OK ? status : pool_commit(&table->pool, batches_for(table, end));
 }
 
-haft_status fresh_populate(haft_table *table, uint64_t end)
+/* Have memory now for the slots below `end`, and for the batches they may be in. */
+static haft_status fresh_populate(haft_table *table, uint64_t end)
 {
     haft_status status = commit(table, end);
 

@@ -18,10 +18,7 @@ void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again)
  */
 uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
 
-/* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
-uint64_t fresh_in_extent(const haft_worker *worker, bool again);
-
-/* Such slots of all workers' extents. */
+/* Fresh slots in all workers' extents: those used before, or those never used. */
 uint64_t fresh_in_extents(const haft_table *table, bool again);
 
 /* Slots ever used: drawn from the table, and in no extent any more. */
@@ -29,11 +26,5 @@ uint64_t fresh_used(const haft_table *table);
 
 /* The range of these slots: it has no slot whose object the caller knows to be inserted. */
 haft_range fresh_range(const haft_worker *worker);
-
-/*
- * Have memory now for the slots below `end`, and for the batches they may be in.  HAFT_OK or
- * HAFT_NO_MEMORY.  Any thread, blocking.
- */
-haft_status fresh_populate(haft_table *table, uint64_t end);
 
 #endif /* HAFT_CONCURRENT_FRESH_H */

@@ -76,13 +76,13 @@ HAFT_INLINE bool haft_layout_is_valid(haft_layout layout)
            layout.reserved == 0;
 }
 
-/* The largest value of a field `bits` wide, 0 to 64. */
+/* Not for programs: the largest value of a field `bits` wide, 0 to 64. */
 HAFT_INLINE uint64_t haft_field_max(unsigned bits)
 {
     return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
 }
 
-/* The field `bits` wide that begins at bit `shift`; 0 for a field of width 0. */
+/* Not for programs: the field `bits` wide that begins at bit `shift`; 0 for a width of 0. */
 HAFT_INLINE uint64_t haft_field_get(haft_id id, unsigned shift, unsigned bits)
 {
     return bits == 0 ? 0 : (id.bits >> shift) & haft_field_max(bits);

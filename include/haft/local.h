@@ -295,12 +295,11 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
 haft_status haft_local_clear(haft_local *local);
 
 /*
- * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.
+ * haft_local_count - the number of live objects.
  * haft_local_available - how many more objects fit: the capacity less objects that are live or
  * reserved or whose on_destroy runs, and less exhausted slots.
  */
 uint64_t haft_local_count(const haft_local *local);
-bool haft_local_is_empty(const haft_local *local);
 uint64_t haft_local_available(const haft_local *local);
 
 /* live, free, exhausted, bytes and so on, with their meanings in haft/detail/stats.h. */

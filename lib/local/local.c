@@ -240,11 +240,6 @@ uint64_t haft_local_count(const haft_local *local)
     return local->front.count;
 }
 
-bool haft_local_is_empty(const haft_local *local)
-{
-    return local->front.count == 0;
-}
-
 uint64_t haft_local_available(const haft_local *local)
 {
     return local_available(local);

@@ -65,7 +65,7 @@ static void free_local_chain(void)
         next = id;
     }
     must(haft_local_free(chain.local, next) == HAFT_OK);
-    must(chain.ended == CHAIN && haft_local_is_empty(chain.local));
+    must(chain.ended == CHAIN && haft_local_count(chain.local) == 0);
     haft_local_close(chain.local);
 }
 

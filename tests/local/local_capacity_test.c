@@ -1,4 +1,4 @@
-/* How much fits: count, is_empty, available, and memory had beforehand. */
+/* How much fits: count, available, and memory had beforehand. */
 #include "tests/slots/saving.h"
 #include "tests/support.h"
 #include <haft/kit/restore.h>
@@ -10,7 +10,6 @@ static void expect_room(const haft_local *local, uint64_t count, uint64_t availa
 {
     cr_expect(eq(u64, haft_local_count(local), count));
     cr_expect(eq(u64, haft_local_available(local), available));
-    cr_expect(eq(int, haft_local_is_empty(local), count == 0));
 }
 
 Test(local_capacity, available_leaves_out_live_reserved_and_exhausted_slots)

@@ -43,7 +43,7 @@ static void test_life(enum circumstance circumstance)
     haft_id id = HAFT_NIL, other = HAFT_NIL;
     void *object = NULL;
 
-    CHECK(haft_local_is_empty(local) && haft_local_available(local) == CAPACITY);
+    CHECK(haft_local_count(local) == 0 && haft_local_available(local) == CAPACITY);
     CHECK(strcmp(haft_local_name(local), "things") == 0);
     CHECK(haft_local_layout(local).index_bits == 32 && !haft_local_has_pins(local));
     CHECK(haft_local_object_size(local) == sizeof seven);
@@ -63,7 +63,7 @@ static void test_life(enum circumstance circumstance)
     haft_local_abort(local, id);
     CHECK(haft_local_diagnose(local, id) == HAFT_STALE);
     haft_local_clear(local);
-    CHECK(haft_local_is_empty(local) && haft_resolve(view, other) == NULL);
+    CHECK(haft_local_count(local) == 0 && haft_resolve(view, other) == NULL);
     close_local(opened);
 }
 
