@@ -5190,11 +5190,6 @@ uint64_t haft_local_count(const haft_local *local)
     return local->front.count;
 }
 
-bool haft_local_is_empty(const haft_local *local)
-{
-    return local->front.count == 0;
-}
-
 uint64_t haft_local_available(const haft_local *local)
 {
     return haft__local_available(local);
@@ -12641,10 +12636,7 @@ HAFT_INTERNAL void haft__fresh_give(haft_worker *worker, uint64_t first, uint64_
 HAFT_INTERNAL
 uint64_t haft__fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
 
-/* Fresh slots in the worker's extent, any thread's: those used before, or those never used. */
-HAFT_INTERNAL uint64_t haft__fresh_in_extent(const haft_worker *worker, bool again);
-
-/* Such slots of all workers' extents. */
+/* Fresh slots in all workers' extents: those used before, or those never used. */
 HAFT_INTERNAL uint64_t haft__fresh_in_extents(const haft_table *table, bool again);
 
 /* Slots ever used: drawn from the table, and in no extent any more. */
@@ -12652,12 +12644,6 @@ HAFT_INTERNAL uint64_t haft__fresh_used(const haft_table *table);
 
 /* The range of these slots: it has no slot whose object the caller knows to be inserted. */
 HAFT_INTERNAL haft_range haft__fresh_range(const haft_worker *worker);
-
-/*
- * Have memory now for the slots below `end`, and for the batches they may be in.  HAFT_OK or
- * HAFT_NO_MEMORY.  Any thread, blocking.
- */
-HAFT_INTERNAL haft_status haft__fresh_populate(haft_table *table, uint64_t end);
 
 /*
  * concurrent/worker/released.h - runs of slots whose memory was released.
@@ -12725,7 +12711,7 @@ static uint64_t haft__extent_count(uint64_t extent)
     return extent & (haft__AGAIN - 1);
 }
 
-HAFT_INTERNAL uint64_t haft__fresh_in_extent(const haft_worker *worker, bool again)
+static uint64_t haft__fresh_in_extent(const haft_worker *worker, bool again)
 {
     /* Weakened, slots of an extent could count as fresh, and not as drawn. */
     const uint64_t extent = haft__load_acquire(EXTENT, &worker->extent);
@@ -12774,7 +12760,8 @@ static haft_status haft__commit(haft_table *table, uint64_t end)
     return status != HAFT_OK ? status : haft__pool_commit(&table->pool, haft__batches_for(table, end));
 }
 
-HAFT_INTERNAL haft_status haft__fresh_populate(haft_table *table, uint64_t end)
+/* Have memory now for the slots below `end`, and for the batches they may be in. */
+static haft_status haft__fresh_populate(haft_table *table, uint64_t end)
 {
     haft_status status = haft__commit(table, end);
 
@@ -15189,10 +15176,6 @@ HAFT_INTERNAL bool haft__census_is_right(const haft_table *table)
  * concurrent/table/close.h - what closing, clearing and unsharing a table begin with.
  */
 
-/* Whether the calling thread may wait for readers now: HAFT_OK, HAFT_IN_CALLBACK, HAFT_FORKED,
- * HAFT_IN_SECTION. */
-HAFT_INTERNAL haft_status haft__close_check_moment(const haft_table *table);
-
 /* The same for a table that is to end, in which no worker may be open: HAFT_IN_USE. */
 HAFT_INTERNAL haft_status haft__close_check_ending(const haft_table *table);
 
@@ -15232,7 +15215,8 @@ HAFT_INTERNAL void haft__table_stop(haft_table *table);
  * First no thread opens a worker any more, then all lives are ended, highest index first: their
  * slots are a list through their words, lowest index first, which is this call's alone.  After one
  * grace period the slots of that list are reclaimed, then all others that waited.  No life begins
- * meanwhile, so no callback adds to them.
+ * meanwhile, except where a callback publishes a reservation from before: then lives are ended once
+ * more.
  *
  * Other threads may free, pin and unpin.  A free that has ended a life and has not yet put its slot
  * anywhere shows in the counts: the object counts as live, or as retired.
@@ -15255,7 +15239,8 @@ HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table)
     return haft__load_relaxed(HINT, &table->attached) != 0;
 }
 
-HAFT_INTERNAL haft_status haft__close_check_moment(const haft_table *table)
+/* Whether the calling thread may wait for readers now. */
+static haft_status haft__close_check_moment(const haft_table *table)
 {
     const haft_status status =
         haft__callback_is_running() ? HAFT_IN_CALLBACK : haft__domain_check_process(table->domain);
@@ -15361,7 +15346,8 @@ static void haft__reclaim_all_waiting(haft_worker *worker)
     } while (haft__close_reclaim_waiting(worker, UINT64_MAX));
 }
 
-static void haft__end_objects(haft_worker *worker, bool closes, const void *caller)
+/* True: some lives were ended, and meanwhile callbacks have published slots reserved before. */
+static bool haft__end_objects(haft_worker *worker, bool closes, const void *caller)
 {
     haft_table *table = worker->table;
     const uint64_t first = closes && haft__ends_by_itself(table) ? haft__MARK_FREE : haft__end_lives(table, caller);
@@ -15371,6 +15357,7 @@ static void haft__end_objects(haft_worker *worker, bool closes, const void *call
     }
     haft__reclaim_ended(worker, first);
     haft__reclaim_all_waiting(worker);
+    return first != haft__MARK_FREE && haft__stats_stock(table).live != 0;
 }
 
 /* --- clearing --- */
@@ -15395,7 +15382,9 @@ static haft_status haft__clear_table(haft_table *table, bool closes, const void 
         return haft__worker_list_first(table) != NULL ? HAFT_IN_USE : HAFT_OK;
     }
     haft__leaks_report(&table->slots, table->name, haft__load_relaxed(COUNT, &table->fresh));
-    haft__end_objects(worker, closes, caller);
+    while (haft__end_objects(worker, closes, caller)) {
+        /* reservations get fewer: none begins */
+    }
     haft__worker_return(worker);
     return (closes && haft__ends_by_itself(table)) || haft__is_clear(table) ? HAFT_OK : HAFT_IN_USE;
 }

@@ -63,8 +63,8 @@
  *     haft/view.h           706  resolving ids: what every table has in common
  *     haft/domain.h        1434  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1770  the handle table that all threads share, and its workers
- *     haft/counted.h       2279  the handle table for any thread: objects are held by counts
- *     haft/local.h         2625  the handle table of one thread: slots with holes, stable addresses
+ *     haft/counted.h       2280  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2626  the handle table of one thread: slots with holes, stable addresses
  *   then
  *     haft/scan.h          2965  visiting the live objects of a shared table
  *     haft/pin.h           3081  holding on to an object beyond a read section
@@ -249,13 +249,13 @@ HAFT_INLINE bool haft_layout_is_valid(haft_layout layout)
            layout.reserved == 0;
 }
 
-/* The largest value of a field `bits` wide, 0 to 64. */
+/* Not for programs: the largest value of a field `bits` wide, 0 to 64. */
 HAFT_INLINE uint64_t haft_field_max(unsigned bits)
 {
     return bits == 0 ? 0 : UINT64_MAX >> (64 - bits);
 }
 
-/* The field `bits` wide that begins at bit `shift`; 0 for a field of width 0. */
+/* Not for programs: the field `bits` wide that begins at bit `shift`; 0 for a width of 0. */
 HAFT_INLINE uint64_t haft_field_get(haft_id id, unsigned shift, unsigned bits)
 {
     return bits == 0 ? 0 : (id.bits >> shift) & haft_field_max(bits);
@@ -1941,7 +1941,8 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * and reservations answer HAFT_CLOSED; a worker that is open may still use the slots that it holds.
  * When no worker is open, all lives end, and after a grace period on_reclaim runs for each object,
  * in order of index for those that lived.  A callback that frees another object of the table is
- * told HAFT_STALE: that one has ended too.  Reservations hold nothing up, and are never published.
+ * told HAFT_STALE: that one has ended too.  Reservations hold nothing up; one that a callback
+ * publishes is an object that ends as the others do.
  *
  * Tables whose callbacks free each other's objects are all cleared before the first is closed:
  * frees, and all calls that look, answer as before.
@@ -1952,7 +1953,7 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *                              a call of another thread is under way: all others have ended
  * Threads   any outside read sections, alongside any call but haft_table_close() and
  *           haft_unshare().  A haft_table_reclaim() beside it may return before on_reclaim has run
- *           for objects that end here.
+ *           for objects that end here, and says HAFT_CLOSED if the table has no worker besides.
  * Progress  blocking: waits for readers, if there are objects.  Frame clock: waits for no tick; no
  *           thread may hold a pointer.
  * Cost      a grace period; O(slots ever used).
@@ -2903,12 +2904,11 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
 haft_status haft_local_clear(haft_local *local);
 
 /*
- * haft_local_count, haft_local_is_empty - the number of live objects; whether it is 0.
+ * haft_local_count - the number of live objects.
  * haft_local_available - how many more objects fit: the capacity less objects that are live or
  * reserved or whose on_destroy runs, and less exhausted slots.
  */
 uint64_t haft_local_count(const haft_local *local);
-bool haft_local_is_empty(const haft_local *local);
 uint64_t haft_local_available(const haft_local *local);
 
 /* live, free, exhausted, bytes and so on, with their meanings in haft/detail/stats.h. */

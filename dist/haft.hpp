@@ -1204,7 +1204,7 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
     haft_local_stats stats() const noexcept { return haft_local_stats_get(handle_.get()); }
 
     uint64_t count() const noexcept { return haft_local_count(handle_.get()); }
-    bool is_empty() const noexcept { return haft_local_is_empty(handle_.get()); }
+    bool is_empty() const noexcept { return count() == 0; }
     uint64_t available() const noexcept { return haft_local_available(handle_.get()); }
     haft_status reserve_capacity(uint64_t count) noexcept
     {

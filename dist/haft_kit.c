@@ -89,10 +89,12 @@ HAFT_INTERNAL haft_status haft__kit_status(haft_status status)
  *
  *   0              no value
  *   g[RESERVED]    the value of that life is being set; in a local table, on_end runs for one
+ *   g[other]       in a local table, the value of that life is due: on_end is to run, and then for
+ *                  the entry of that index; NONE_DUE behind the last
  *   id             there is a value for it
  *   0[RESERVED]    entry 0, for ever
  *
- * Local tables go from each of the first three to each.  Shared ones:
+ * Local tables go from each of the others to each.  Shared ones:
  *
  *          0, id of a former life, g[RESERVED] of a former life -> g[RESERVED]
  *                                             with CAS, by one thread in this life
@@ -100,6 +102,8 @@ HAFT_INTERNAL haft_status haft__kit_status(haft_status status)
  *
  * g[RESERVED] of a former life was left by a thread that ended in the middle.
  */
+
+#define haft__NONE_DUE haft__MARK_END
 
 struct haft_side {
     haft_entries entries;
@@ -111,6 +115,8 @@ struct haft_side {
     size_t value_size;
     haft_side_end *on_end;
     void *end_arg;
+    bool is_ending;                 /* an on_end runs */
+    uint64_t due;                   /* the entry whose on_end runs next, or NONE_DUE */
     void (*leave)(haft_side *side); /* out of the list */
     haft__atomic_u64 *list;               /* where the address of the first one is */
     haft_side *next;
@@ -262,6 +268,7 @@ static haft_status haft__open_side(const struct haft__slots *slots, const haft_s
         haft__heap_give(&slots->heap, opened, sizeof *opened);
         return status;
     }
+    opened->due = haft__NONE_DUE;
     haft__store_relaxed(OWN, &opened->used, HAFT_FIRST_INDEX);
     haft__store_relaxed(OWN, haft__entry_of(opened, 0), haft__MARK_RESERVED);
     *side = opened;
@@ -312,34 +319,70 @@ haft_entries haft_side_entries(const haft_side *side)
 
 /* --- values end --- */
 
-/* The value of the entry, whose word is `word`, ends.  Meanwhile it cannot be set. */
-static void haft__end_value(const haft_side *side, haft__atomic_u64 *entry, uint64_t word)
-{
-    if (side->on_end != NULL) {
-        const int cancel = haft__os_cancel_off();
-
-        haft__store_relaxed(OWN, entry, haft__word_with_index(&side->slots->format, word, haft__MARK_RESERVED));
-        side->on_end(entry + 1, (haft_id){word}, side->end_arg);
-        haft__os_cancel_restore(cancel);
-    }
-    haft__store_relaxed(OWN, entry, 0);
-}
-
-/* The value of slot `index`, if it has one. */
-static bool haft__forget(const haft_side *side, uint64_t index)
+/* The value of entry `index` is to end.  Until then there is none, and none can be set. */
+static void haft__add_due(haft_side *side, uint64_t index)
 {
     haft__atomic_u64 *entry = haft__entry_of(side, index);
     const uint64_t word = haft__load_relaxed(OWN, entry);
+
+    assert(haft__word_index(&side->slots->format, word) == index && "the entry has a value");
+    haft__store_relaxed(OWN, entry, haft__word_with_index(&side->slots->format, word, side->due));
+    side->due = index;
+}
+
+/* on_end runs for the value that became due last.  Meanwhile none can be set there. */
+static void haft__end_due(haft_side *side)
+{
+    const struct haft__word_format *format = &side->slots->format;
+    const uint64_t index = side->due;
+    haft__atomic_u64 *entry = haft__entry_of(side, index);
+    const uint64_t word = haft__load_relaxed(OWN, entry);
+
+    side->due = haft__word_index(format, word);
+    assert(side->due != index && side->due != haft__MARK_RESERVED);
+    haft__store_relaxed(OWN, entry, haft__word_with_index(format, word, haft__MARK_RESERVED));
+    side->on_end(entry + 1, (haft_id){haft__word_with_index(format, word, index)}, side->end_arg);
+    haft__store_relaxed(OWN, entry, 0);
+}
+
+/*
+ * The value of entry `index` ends, and those that on_end ends meanwhile: in a loop, since a chain
+ * may be longer than the stack.  Inside an on_end of the side it becomes due.
+ */
+static void haft__end_value(haft_side *side, uint64_t index)
+{
+    if (side->on_end == NULL) {
+        haft__store_relaxed(OWN, haft__entry_of(side, index), 0);
+        return;
+    }
+    haft__add_due(side, index);
+    if (side->is_ending) {
+        return;
+    }
+    const int cancel = haft__os_cancel_off();
+
+    side->is_ending = true;
+    while (side->due != haft__NONE_DUE) {
+        haft__end_due(side);
+    }
+    side->is_ending = false;
+    haft__os_cancel_restore(cancel);
+}
+
+/* The value of slot `index`, if it has one. */
+static bool haft__forget(haft_side *side, uint64_t index)
+{
+    const uint64_t word = haft__load_relaxed(OWN, haft__entry_of(side, index));
     const bool has_value = (word & side->entries.mask) == index;
 
     if (has_value) {
-        haft__end_value(side, entry, word);
+        haft__end_value(side, index);
     }
     return has_value;
 }
 
 /* How many values there were; on_end may set others meanwhile. */
-static uint64_t haft__forget_all(const haft_side *side)
+static uint64_t haft__forget_all(haft_side *side)
 {
     uint64_t count = 0;
 
@@ -356,7 +399,7 @@ static void haft__forget_each(const haft__atomic_u64 *list, bool with_plain)
 
     do {
         ended = 0;
-        for (const haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
+        for (haft_side *side = haft__sides_first(list); side != NULL; side = side->next) {
             ended += with_plain || side->on_end != NULL ? haft__forget_all(side) : 0;
         }
     } while (ended != 0);
@@ -402,7 +445,7 @@ uint64_t haft_side_sweep(haft_side *side)
         const haft_id id = {haft__load_relaxed(OWN, haft__entry_of(side, index))};
 
         if ((id.bits & side->entries.mask) == index && !haft__is_held(side, id)) {
-            haft__end_value(side, haft__entry_of(side, index), id.bits);
+            haft__end_value(side, index);
             count++;
         }
     }
@@ -411,13 +454,13 @@ uint64_t haft_side_sweep(haft_side *side)
 
 bool haft_side_remove(haft_side *side, haft_id id)
 {
-    haft__atomic_u64 *entry = haft__entry_of(side, id.bits & side->entries.mask);
+    const uint64_t index = id.bits & side->entries.mask;
 
     assert(!side->is_shared && "values of a shared table are not removed");
-    if (side->is_shared || haft__load_relaxed(OWN, entry) != id.bits) {
+    if (side->is_shared || haft__load_relaxed(OWN, haft__entry_of(side, index)) != id.bits) {
         return false;
     }
-    haft__end_value(side, entry, id.bits);
+    haft__end_value(side, index);
     return true;
 }
 
@@ -462,21 +505,26 @@ static haft_status haft__check_id(const haft_side *side, haft_id id)
                : haft__slots_diagnose(side->slots, id);
 }
 
-static haft_status haft__claim_local(const haft_side *side, haft__atomic_u64 *entry, haft_id id)
+static haft_status haft__claim_local(haft_side *side, haft__atomic_u64 *entry, haft_id id)
 {
+    const uint64_t index = id.bits & side->entries.mask;
     const uint64_t word = haft__load_relaxed(OWN, entry);
 
     if (word == id.bits) {
         return haft__kit_status(HAFT_OCCUPIED);
     }
-    if (haft__word_index(&side->slots->format, word) == haft__MARK_RESERVED) {
-        return HAFT_BUSY;
-    }
     if (word == 0) {
         return HAFT_OK;
     }
-    haft__end_value(side, entry, word);
-    return haft__check_id(side, id); /* on_end may have freed the object, or rewound the table */
+    if ((word & side->entries.mask) != index) {
+        return HAFT_BUSY; /* due, or its on_end runs */
+    }
+    haft__end_value(side, index);
+    if (haft__load_relaxed(OWN, entry) == 0) {
+        return haft__check_id(side, id); /* on_end may have freed the object, or rewound the table */
+    }
+    /* Inside an on_end it is due now; else a later one has set a value. */
+    return haft__load_relaxed(OWN, entry) == id.bits ? haft__kit_status(HAFT_OCCUPIED) : HAFT_BUSY;
 }
 
 /* Have memory for the entries below `end`. */

@@ -17,10 +17,10 @@
  *     haft/kit/restore.h    915  ids of a haft_local that are chosen elsewhere: those of a saved
  *                                game, or that a server assigns
  *     haft/kit/side.h      1002  side tables: values of another type under the ids of a table
- *     haft/kit/commands.h  1245  creations and destructions recorded by jobs, carried out at the
+ *     haft/kit/commands.h  1250  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/typed.h     1634  more for one C type, as haft/typed.h
- *     haft/kit/export.h    1682  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/typed.h     1639  more for one C type, as haft/typed.h
+ *     haft/kit/export.h    1687  statistics of all open tables in a file, for haft-top and other
  *                                programs
  */
 #ifndef HAFT_HAFT_KIT_H
@@ -1048,6 +1048,10 @@ typedef struct haft_side haft_side;
  *
  * It may call all functions of the table and its sides, but close neither; while the table is
  * rewound or loaded, not haft_local_load_begin().  One that always sets another value never ends.
+ *
+ * A value that ends inside an on_end of its side is found no more at once, and on_end runs for it
+ * when that one has returned, before the outermost call does, in no promised order: a chain of any
+ * length needs no stack.
  */
 typedef void haft_side_end(void *value, haft_id id, void *arg);
 
@@ -1177,7 +1181,8 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
  *           changed:
  *             HAFT_OCCUPIED    the id has a value; its bytes are in `*place`
  *             HAFT_BUSY        another thread is setting one for this id; in a local table, on_end
- *                              runs for the entry's last value
+ *                              runs for the entry's last value; or it will, for the value of an
+ *                              earlier object, as the call is made inside an on_end of the side
  *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
  *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
  *                              haft_local_diagnose(); a reserved id may have a value.  Also if
