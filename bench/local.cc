@@ -6,8 +6,8 @@
  *                 item is one insert and one free
  *   iterate       all objects' first words are summed up, in the table's own order; one item is
  *                 one object
- *   open_close    a table for `size` objects is opened and closed; calloc_free is one block of the
- *                 same bytes
+ *   open_close    a table for `size` objects is opened and closed: shared and counted ones too;
+ *                 malloc_free and calloc_free are one block of the same bytes
  *
  * Objects are 24 bytes.  The maps own objects that are allocated one by one, with ids for keys.
  * haft_local iterates by an inline run, haft_local_called by a call for each object.  Bounds: `raw`
@@ -23,6 +23,8 @@
 #include "bench/walk.h"
 
 #include <cstdlib>
+#include <haft/counted.h>
+#include <haft/table.h>
 #include <map>
 #include <unordered_map>
 
@@ -182,30 +184,71 @@ void add_sizes(const char *workload, const char *subject, void (*run)(benchmark:
 
 // --- tables that come and go ---
 
-void open_close(benchmark::State &state)
+struct LocalOpening {
+    using Options = haft_local_options;
+
+    haft_status open(const Options &options) { return haft_local_open(&options, &table); }
+    void close() const { haft_local_close(table); }
+
+    haft_local *table = nullptr;
+};
+
+struct SharedOpening {
+    using Options = haft_table_options;
+
+    SharedOpening() { bench::require(haft_domain_open(nullptr, &domain)); }
+    ~SharedOpening() { haft_domain_close(domain); }
+    SharedOpening(const SharedOpening &) = delete;
+    SharedOpening &operator=(const SharedOpening &) = delete;
+
+    haft_status open(const Options &options) { return haft_table_open(domain, &options, &table); }
+    void close() const { haft_table_close(table); }
+
+    haft_domain *domain = nullptr;
+    haft_table *table = nullptr;
+};
+
+struct CountedOpening {
+    using Options = haft_counted_options;
+
+    haft_status open(const Options &options) { return haft_counted_open(&options, &table); }
+    void close() const { haft_counted_close(table); }
+
+    haft_counted *table = nullptr;
+};
+
+template <class Opening> void open_close(benchmark::State &state)
 {
-    haft_local_options options = {};
-    haft_local *local = nullptr;
+    Opening opening;
+    typename Opening::Options options = {};
 
     options.capacity = static_cast<uint64_t>(state.range(0));
     options.object_size = sizeof(Object);
     for (auto _ : state) {
-        if (haft_local_open(&options, &local) != HAFT_OK) {
-            state.SkipWithError("no table");
+        if (opening.open(options) != HAFT_OK) {
+            state.SkipWithError("no memory");
             break;
         }
-        benchmark::DoNotOptimize(local);
-        haft_local_close(local);
+        benchmark::DoNotOptimize(opening.table);
+        opening.close();
     }
     state.SetItemsProcessed(state.iterations());
 }
 
-void calloc_free(benchmark::State &state)
+size_t slot_bytes(const benchmark::State &state)
 {
-    const size_t slots = static_cast<size_t>(state.range(0)) + HAFT_FIRST_INDEX;
+    const uint64_t slots = static_cast<uint64_t>(state.range(0)) + HAFT_FIRST_INDEX;
+
+    return static_cast<size_t>(slots * (sizeof(uint64_t) + sizeof(Object)));
+}
+
+/* A block of the same bytes, cleared or not. */
+template <bool cleared> void take_and_free(benchmark::State &state)
+{
+    const size_t bytes = slot_bytes(state);
 
     for (auto _ : state) {
-        void *block = std::calloc(slots, sizeof(uint64_t) + sizeof(Object));
+        void *block = cleared ? std::calloc(bytes, 1) : std::malloc(bytes);
 
         benchmark::DoNotOptimize(block);
         benchmark::ClobberMemory();
@@ -216,7 +259,7 @@ void calloc_free(benchmark::State &state)
 
 void add_opening(const char *subject, void (*run)(benchmark::State &))
 {
-    for (const uint64_t size : {60u, 1020u}) {
+    for (const uint64_t size : {4u, 100u, 500u, 1000u, 3900u, 100000u, 1000000u}) {
         bench::Case one;
         one.workload = "open_close";
         one.subject = subject;
@@ -248,8 +291,11 @@ void bench::add_cases()
     add_all<Packed>("haft_packed");
     add_all<Map>("map");
     add_all<UnorderedMap>("unordered_map");
-    add_opening("haft_local", open_close);
-    add_opening("calloc_free", calloc_free);
+    add_opening("haft_local", open_close<LocalOpening>);
+    add_opening("haft_table", open_close<SharedOpening>);
+    add_opening("haft_counted", open_close<CountedOpening>);
+    add_opening("malloc_free", take_and_free<false>);
+    add_opening("calloc_free", take_and_free<true>);
     add_box_cases();
     add_state_cases();
 }

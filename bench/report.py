@@ -32,6 +32,11 @@ waits for that of the insertion before.""",
 The first word of every object. `array` is a plain loop over a vector; `haft_packed` is the same
 loop over its objects, `haft_local` an inline run over slots, `haft_local_called` a call for each
 object.""", ["iterate"], "size"),
+    Section("Opening and closing", """\
+A table for that number of objects, of 24 bytes, is opened and closed, in a domain that is open; `malloc_free` and
+`calloc_free` are a block of the same bytes. Up to 8 KiB of slots are a block that opening clears; more are pages of
+the system, touched when slots are first used, so that opening is two system calls and a page or two whatever the capacity.""",
+            ["open_close"], "size"),
     Section("Resolve", """\
 Live ids in random order: all in one open read section (`open`), each in a separate one (`each`),
 64 at a time (`many`); and ids whose slots hold newer objects by now (`stale`). `use` does some
