@@ -4,8 +4,9 @@
  * Invariant  exactly one HAFT_OK for each id (CLAIM); the winner sees the inserter's writes
  *            (PUBLISH); the slot comes back once: on_reclaim once for each object, and no slot is
  *            handed out while it has an owner.
- * Pressure   all threads start at one barrier that orders nothing, each at another of the ids;
- *            stale and not yet issued neighbours of the ids are freed in between.
+ * Pressure   all threads start at one barrier that orders nothing, each at another of the ids, by
+ *            their workers and without; stale and not yet issued neighbours of the ids are freed in
+ *            between.
  * Usage      claim [rounds] [threads] [seed] [memb|qsbr|ck] [thread|caller|workers]
  */
 #include "stress/support.h"
@@ -74,10 +75,11 @@ static void free_neighbours(struct stage *stage, haft_worker *worker, haft_id id
     }
 }
 
-/* Whether this thread was the one. */
+/* Whether this thread was the one, by its worker or without (NULL). */
 static bool claim(struct stage *stage, haft_worker *worker, haft_id id)
 {
-    const haft_status status = haft_free(worker, id);
+    const haft_status status =
+        worker != NULL ? haft_free(worker, id) : haft_table_free(stage->table, id);
 
     if (status == HAFT_OK) {
         stamp(stage, id, id.bits, id.bits | RETIRED);
@@ -108,7 +110,7 @@ static void claim_all(struct stage *stage, haft_worker *worker, struct chance *c
         if (one_in(chance, 8)) {
             free_neighbours(stage, worker, id);
         }
-        if (claim(stage, worker, id)) {
+        if (claim(stage, one_in(chance, 4) ? NULL : worker, id)) {
             add(&stage->wins[place], 1);
         } else {
             add(&stage->overtaken, seen);

@@ -25,35 +25,23 @@
 #include <pthread.h>
 #include <sched.h>
 
-#define SLOTS 256 /* more than any table here has */
-#define HOLDS 3   /* looks at an object within one section */
+#define HOLDS 3 /* looks at an object within one section */
 
 static const char *const modes[] = {"proper",   "ages",        "check_then_use",
                                     "no_grace", "unannounced", NULL};
 
 struct stage {
-    struct run run;
-    haft_domain *domain;
-    haft_table *table;
-    haft_view view;
-    haft_layout layout;
-    unsigned readers;
-    uint64_t slots; /* that are ever used, from index 0 */
+    struct held held;
     bool check_then_use;
-    bool unannounced;
     bool has_frames;
     bool ticks_inside;
-    pthread_rwlock_t frame;  /* sections have it together; a tick has it alone */
-    pthread_mutex_t gate;    /* of it: a tick waits for no section that begins later */
-    uint64_t ages_allowed;   /* UINT64_MAX: they are not counted, which would order things */
-    shared_u64 board[SLOTS]; /* ids by index, for readers to find */
-    shared_u64 announced[MOST_THREADS]; /* ids that readers hold */
-    shared_u64 met[SLOTS];              /* 1: the slot's object was freed while it was held */
-    shared_u64 writers_left;
-    shared_u64 held;
+    pthread_rwlock_t frame;     /* sections have it together; a tick has it alone */
+    pthread_mutex_t gate;       /* of it: a tick waits for no section that begins later */
+    uint64_t ages_allowed;      /* UINT64_MAX: they are not counted, which would order things */
+    shared_u64 met[HELD_SLOTS]; /* 1: the slot's object was freed while it was held */
+    shared_u64 holds;
     shared_u64 freed_while_held;
     shared_u64 freed_in_own_section;
-    shared_u64 reused; /* slots, after their object was freed while held */
 };
 
 /* --- sections --- */
@@ -62,7 +50,7 @@ static _Thread_local uint64_t section_began; /* grace periods that had ended the
 
 static uint64_t grace_periods(const struct stage *stage)
 {
-    return haft_domain_stats_get(stage->domain).grace_periods;
+    return haft_domain_stats_get(stage->held.domain).grace_periods;
 }
 
 static void begin_section(struct stage *stage)
@@ -73,7 +61,7 @@ static void begin_section(struct stage *stage)
         pthread_mutex_unlock(&stage->gate);
     }
     if (!stage->ticks_inside) {
-        haft_section_begin(stage->domain);
+        haft_section_begin(stage->held.domain);
     }
     if (stage->ages_allowed != UINT64_MAX) {
         section_began = grace_periods(stage);
@@ -83,7 +71,7 @@ static void begin_section(struct stage *stage)
 static void end_section(struct stage *stage)
 {
     if (!stage->ticks_inside) {
-        haft_section_end(stage->domain);
+        haft_section_end(stage->held.domain);
     }
     if (stage->has_frames && !stage->ticks_inside) {
         pthread_rwlock_unlock(&stage->frame);
@@ -95,7 +83,7 @@ static void tick(struct stage *stage)
 {
     pthread_mutex_lock(&stage->gate);
     pthread_rwlock_wrlock(&stage->frame);
-    must(&stage->run, haft_domain_tick(stage->domain), "a tick");
+    must(&stage->held.run, haft_domain_tick(stage->held.domain), "a tick");
     pthread_rwlock_unlock(&stage->frame);
     pthread_mutex_unlock(&stage->gate);
 }
@@ -115,13 +103,10 @@ static uint64_t ages_allowed(const struct run *run)
 
 static void look(const struct stage *stage, const struct object *object, haft_id id)
 {
-    if (!object_is(object, id)) {
-        violation(&stage->run, "id %llx: the object became %llx while it was held",
-                  (unsigned long long)id.bits, (unsigned long long)object->id);
-    }
+    held_look(&stage->held, object, id);
     if (stage->ages_allowed != UINT64_MAX &&
         grace_periods(stage) - section_began > stage->ages_allowed) {
-        violation(&stage->run, "%llu grace periods ended within one section, %llu may",
+        violation(&stage->held.run, "%llu grace periods ended within one section, %llu may",
                   (unsigned long long)(grace_periods(stage) - section_began),
                   (unsigned long long)stage->ages_allowed);
     }
@@ -131,65 +116,56 @@ static void look(const struct stage *stage, const struct object *object, haft_id
 static void hold(struct stage *stage, unsigned number, const struct object *object, haft_id id,
                  struct chance *chance)
 {
-    poke(&stage->announced[number], id.bits);
+    struct held *held = &stage->held;
+
+    poke(&held->announced[number], id.bits);
     look(stage, object, id);
     for (int i = 0; i < HOLDS; i++) {
         pause_by_chance(chance);
         look(stage, object, id);
     }
-    poke(&stage->announced[number], 0);
-    add(&stage->held, 1);
-    if (!haft_is_live(stage->view, id)) {
+    poke(&held->announced[number], 0);
+    add(&stage->holds, 1);
+    if (!haft_is_live(held->view, id)) {
         add(&stage->freed_while_held, 1);
-        poke(&stage->met[haft_id_index(stage->layout, id)], 1);
+        poke(&stage->met[haft_id_index(held->layout, id)], 1);
     }
 }
 
-static void read_once(struct stage *stage, unsigned number, haft_worker *worker,
+static void read_once(struct held *held, unsigned number, haft_worker *worker, haft_id id,
                       struct chance *chance)
 {
-    const haft_id id = {peek(&stage->board[draw_below(chance, stage->slots)])};
+    struct stage *stage = (struct stage *)held;
     const struct object *object;
 
     if (stage->check_then_use) {
-        if (haft_is_live(stage->view, id)) {
-            object = (const void *)(haft_slot_of(stage->view, id) + 1);
+        if (haft_is_live(held->view, id)) {
+            object = (const void *)(haft_slot_of(held->view, id) + 1);
             hold(stage, number, object, id, chance);
         }
         return;
     }
     begin_section(stage);
-    object = haft_resolve(stage->view, id);
+    object = haft_resolve(held->view, id);
     if (object != NULL) {
         hold(stage, number, object, id, chance);
     }
     end_section(stage);
     if (one_in(chance, 4) || object != NULL) { /* qsbr, workers: where the section ends */
-        pass_quiescent_point(stage->table, worker, chance);
+        pass_quiescent_point(held->table, worker, chance);
     }
 }
 
 /* --- writers --- */
 
-/* An id to free: one that a reader holds, or any. */
-static haft_id victim(struct stage *stage, struct chance *chance)
+static bool free_one(struct held *held, haft_worker *worker, haft_id id, struct chance *chance)
 {
-    haft_id id = {peek(&stage->announced[draw_below(chance, stage->readers)])};
-
-    if (id.bits == 0 || one_in(chance, 8)) {
-        id.bits = peek(&stage->board[draw_below(chance, stage->slots)]);
-    }
-    return id;
-}
-
-/* True if this thread was the one that freed it. */
-static bool free_one(struct stage *stage, haft_worker *worker, haft_id id, bool inside)
-{
+    struct stage *stage = (struct stage *)held;
     const struct object *object = NULL;
 
     begin_section(stage);
-    if (inside) {
-        object = haft_resolve(stage->view, id);
+    if (one_in(chance, 4)) {
+        object = haft_resolve(held->view, id);
     }
     const bool freed = haft_free(worker, id) == HAFT_OK;
 
@@ -198,121 +174,64 @@ static bool free_one(struct stage *stage, haft_worker *worker, haft_id id, bool 
         add(&stage->freed_in_own_section, freed);
     }
     end_section(stage);
-    if (freed) {
-        replace(&stage->board[haft_id_index(stage->layout, id)], id.bits, 0);
-    }
     return freed;
 }
 
-static haft_id reserve_ticking(struct stage *stage, haft_worker *worker, void **object)
+static haft_id reserve_ticking(struct held *held, haft_worker *worker, void **object)
 {
     haft_status status;
     haft_id id;
 
     while ((status = haft_reserve(worker, &id, object)) == HAFT_BUSY) {
         haft_worker_quiescent(worker);
-        tick(stage);
+        tick((struct stage *)held);
         sched_yield(); /* or a writer alone would have all the frames */
     }
-    must(&stage->run, status, "reserving");
+    must(&held->run, status, "reserving");
     return id;
 }
 
-static void insert_one(struct stage *stage, haft_worker *worker)
+/* Slots that are used again, after their object was freed while held. */
+static void note_reuse(struct held *held, haft_id id, struct chance *chance)
 {
-    void *object;
-    const haft_id id = stage->has_frames ? reserve_ticking(stage, worker, &object)
-                                         : reserve_waiting(&stage->run, worker, &object);
-    const uint32_t index = haft_id_index(stage->layout, id);
-
-    add(&stage->reused, swap(&stage->met[index], 0));
-    object_write(object, id);
-    haft_publish(worker, id);
-    poke(&stage->board[index], id.bits);
-}
-
-static void write_until_done(struct stage *stage, struct chance *chance)
-{
-    haft_worker *worker;
-
-    must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->reused));) {
-        const haft_id id = victim(stage, chance);
-
-        if (id.bits != 0 && free_one(stage, worker, id, one_in(chance, 4))) {
-            insert_one(stage, worker);
-            i++;
-        }
-        haft_worker_quiescent(worker);
-    }
-    haft_worker_close(worker);
+    (void)chance;
+    add(&held->met, swap(&((struct stage *)held)->met[haft_id_index(held->layout, id)], 0));
 }
 
 /* --- the play --- */
 
-static void body(unsigned number, void *shared)
-{
-    struct stage *stage = shared;
-    struct chance chance = chance_of(&stage->run, number);
-
-    if (number >= stage->readers) {
-        haft_thread_register(stage->domain);
-        write_until_done(stage, &chance);
-        add(&stage->writers_left, UINT64_MAX);
-        haft_thread_unregister(stage->domain);
-        return;
-    }
-    /* Broken on purpose: a reader that the workers clock does not know of. */
-    haft_worker *worker = stage->unannounced ? NULL : enter_as_reader(&stage->run, stage->table);
-
-    while (peek(&stage->writers_left) != 0) {
-        read_once(stage, number, worker, &chance);
-    }
-    leave_as_reader(stage->table, worker);
-}
-
 static void open_stage(struct stage *stage)
 {
-    const uint64_t capacity = UINT64_C(8) << stage->run.seed % 4;
-    const haft_table_options options = {.capacity = capacity, .object_size = sizeof(struct object)};
-    haft_worker *worker;
+    struct held *held = &stage->held;
+    struct run *run = &held->run;
 
-    if (run_is(&stage->run, "no_grace") && stage->run.foreign_clock != NULL) {
-        stage->run.foreign_clock = clock_without_grace();
+    if (run_is(run, "no_grace") && run->foreign_clock != NULL) {
+        run->foreign_clock = clock_without_grace();
     }
-    stage->has_frames = stage->run.clock == HAFT_CLOCK_FRAME;
-    stage->ticks_inside = stage->has_frames && run_is(&stage->run, "no_grace");
-    stage->ages_allowed = ages_allowed(&stage->run);
+    stage->has_frames = run->clock == HAFT_CLOCK_FRAME;
+    stage->ticks_inside = stage->has_frames && run_is(run, "no_grace");
+    stage->ages_allowed = ages_allowed(run);
+    stage->check_then_use = run_is(run, "check_then_use");
     pthread_rwlock_init(&stage->frame, NULL);
     pthread_mutex_init(&stage->gate, NULL);
-    stage->unannounced = run_is(&stage->run, "unannounced");
-    stage->check_then_use = run_is(&stage->run, "check_then_use");
-    stage->readers = stage->run.threads / 2;
-    poke(&stage->writers_left, stage->run.threads - stage->readers);
-    stage->domain = open_domain(&stage->run);
-    must(&stage->run, haft_table_open(stage->domain, &options, &stage->table), "opening the table");
-    stage->view = haft_table_view(stage->table);
-    stage->layout = haft_table_layout(stage->table);
-    must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
-    for (uint64_t i = 0; i < capacity; i++) {
-        insert_one(stage, worker);
-    }
-    haft_worker_close(worker);
-    stage->slots = HAFT_FIRST_INDEX + haft_table_stats_get(stage->table).limit;
+    held->is_unannounced = run_is(run, "unannounced");
+    held->reserve = stage->has_frames ? reserve_ticking : NULL;
+    held_open(held, (haft_table_options){.capacity = 0});
 }
 
 int main(int argc, char **argv)
 {
-    static struct stage stage;
+    static struct stage stage = {
+        .held = {.read = read_once, .free = free_one, .furnish = note_reuse}};
+    struct held *held = &stage.held;
 
-    stage.run = run_from(argc, argv, 50000, 4, modes);
-    run_until(&stage.run, stage.run.clock == HAFT_CLOCK_FRAME ? 300 : 3000);
+    held->run = run_from(argc, argv, 50000, 4, modes);
+    run_until(&held->run, held->run.clock == HAFT_CLOCK_FRAME ? 300 : 3000);
     open_stage(&stage);
-    run_threads(stage.run.threads, body, &stage);
-
-    close_with_domain(&stage.run, stage.table);
-    finish(&stage.run, stage.reused,
+    held_play(held);
+    close_with_domain(&held->run, held->table);
+    finish(&held->run, held->met,
            "held %llu, freed while held %llu, of these reused %llu, freed in own section %llu",
-           (unsigned long long)stage.held, (unsigned long long)stage.freed_while_held,
-           (unsigned long long)stage.reused, (unsigned long long)stage.freed_in_own_section);
+           (unsigned long long)stage.holds, (unsigned long long)stage.freed_while_held,
+           (unsigned long long)held->met, (unsigned long long)stage.freed_in_own_section);
 }

@@ -437,3 +437,112 @@ void pause_by_chance(struct chance *chance)
         }
     }
 }
+
+/* --- objects that readers hold --- */
+
+static uint32_t place_of(const struct held *held, haft_id id)
+{
+    return haft_id_index(held->layout, id);
+}
+
+void held_open(struct held *held, haft_table_options options)
+{
+    options.capacity = UINT64_C(8) << held->run.seed % 4;
+    options.object_size = sizeof(struct object);
+    held->readers = held->run.threads / 2;
+    held->domain = open_domain(&held->run);
+    must(&held->run, haft_table_open(held->domain, &options, &held->table), "opening the table");
+    held->view = haft_table_view(held->table);
+    held->layout = haft_table_layout(held->table);
+    held->slots = HAFT_FIRST_INDEX + haft_table_stats_get(held->table).limit;
+}
+
+void held_look(const struct held *held, const struct object *object, haft_id id)
+{
+    if (!object_is(object, id)) {
+        violation(&held->run, "id %llx: the object became %llx while it was held",
+                  (unsigned long long)id.bits, (unsigned long long)object->id);
+    }
+}
+
+static void insert_held(struct held *held, haft_worker *worker, struct chance *chance)
+{
+    void *object;
+    const haft_id id = held->reserve != NULL ? held->reserve(held, worker, &object)
+                                             : reserve_waiting(&held->run, worker, &object);
+
+    object_write(object, id);
+    if (held->furnish != NULL) {
+        held->furnish(held, id, chance);
+    }
+    haft_publish(worker, id);
+    poke(&held->board[place_of(held, id)], id.bits);
+}
+
+/* One that a reader holds, or any. */
+static haft_id any_id(struct held *held, struct chance *chance, uint64_t any_in)
+{
+    haft_id id = {peek(&held->announced[draw_below(chance, held->readers)])};
+
+    if (id.bits == 0 || one_in(chance, any_in)) {
+        id.bits = peek(&held->board[draw_below(chance, held->slots)]);
+    }
+    return id;
+}
+
+static void write_held(struct held *held, struct chance *chance)
+{
+    haft_worker *worker;
+
+    must(&held->run, haft_worker_open(held->table, &worker), "opening a worker");
+    for (uint64_t i = 0; run_goes_on(&held->run, i, peek(&held->met));) {
+        const haft_id id = any_id(held, chance, 8);
+        const bool is_freed =
+            id.bits != 0 && (held->free != NULL ? held->free(held, worker, id, chance)
+                                                : haft_free(worker, id) == HAFT_OK);
+
+        if (is_freed) {
+            if (!held->keeps_freed) {
+                replace(&held->board[place_of(held, id)], id.bits, 0);
+            }
+            insert_held(held, worker, chance);
+            i++;
+        }
+        haft_worker_quiescent(worker);
+    }
+    haft_worker_close(worker);
+}
+
+static void play_held(unsigned number, void *shared)
+{
+    struct held *held = shared;
+    struct chance chance = chance_of(&held->run, number);
+
+    if (number >= held->readers) {
+        haft_thread_register(held->domain);
+        write_held(held, &chance);
+        add(&held->writers_left, UINT64_MAX);
+        haft_thread_unregister(held->domain);
+        return;
+    }
+    haft_worker *worker = held->is_unannounced ? NULL : enter_as_reader(&held->run, held->table);
+
+    while (peek(&held->writers_left) != 0) {
+        held->read(held, number, worker, any_id(held, &chance, 2), &chance);
+    }
+    leave_as_reader(held->table, worker);
+}
+
+void held_play(struct held *held)
+{
+    struct chance chance = chance_of(&held->run, MOST_THREADS);
+    haft_worker *worker;
+
+    must(&held->run, haft_worker_open(held->table, &worker), "opening a worker");
+    for (uint64_t i = haft_table_stats_get(held->table).capacity; i != 0; i--) {
+        insert_held(held, worker, &chance);
+    }
+    haft_worker_close(worker);
+    poke(&held->writers_left, held->run.threads - held->readers);
+    run_threads(held->run.threads, play_held, held);
+}

@@ -199,4 +199,45 @@ static inline bool object_is(const struct object *object, haft_id id)
     return object->id == id.bits && object->canary == ~id.bits * UINT64_C(0x9E3779B97F4A7C15);
 }
 
+/* --- objects that readers hold, and writers free: live_on_free, pin, side --- */
+
+#define HELD_SLOTS 256 /* more than a table here has */
+
+/*
+ * Half of the threads read, the others free what readers announce, or any object, and insert
+ * another for it.  Few slots, so that a freed one is wanted back at once.
+ */
+struct held {
+    struct run run;
+    haft_domain *domain;
+    haft_table *table;
+    haft_view view;
+    haft_layout layout;
+    unsigned readers;
+    uint64_t slots;      /* that are ever used, from index 0 */
+    bool is_unannounced; /* broken on purpose: readers that the workers clock does not know of */
+    bool keeps_freed;    /* broken on purpose: readers go on with ids of freed objects */
+    /* A slot; NULL: reserve_waiting(). */
+    haft_id (*reserve)(struct held *held, haft_worker *worker, void **object);
+    /* Before the object is published; NULL: nothing. */
+    void (*furnish)(struct held *held, haft_id id, struct chance *chance);
+    /* Whether it was this call that freed it; NULL: haft_free(). */
+    bool (*free)(struct held *held, haft_worker *worker, haft_id id, struct chance *chance);
+    void (*read)(struct held *held, unsigned number, haft_worker *worker, haft_id id,
+                 struct chance *chance);
+    shared_u64 board[HELD_SLOTS];       /* ids by index, for readers to find */
+    shared_u64 announced[MOST_THREADS]; /* ids that readers hold */
+    shared_u64 writers_left;
+    shared_u64 met;
+};
+
+/* Opens domain and table, of a capacity that the seed draws, for object_write(). */
+void held_open(struct held *held, haft_table_options options);
+
+/* Fills the table, and has all threads play until it has been met often enough. */
+void held_play(struct held *held);
+
+/* The object, or value, must be the id's own. */
+void held_look(const struct held *held, const struct object *object, haft_id id);
+
 #endif /* HAFT_STRESS_SUPPORT_H */

@@ -236,48 +236,6 @@ TEST_ON_EACH_CLOCK(domain_wait, lasts_until_a_reader_that_was_inside_has_left)
     close_shared(&shared);
 }
 
-/*
- * A reader comes when another thread waits for an earlier one: for which that thread has `ms`.
- * True: the wait ends with the later reader inside.
- */
-static bool ends_with_a_later_reader(struct shared *shared, unsigned ms)
-{
-    struct waiter waiter;
-    struct reader first;
-    struct reader second;
-    bool ended = false;
-
-    settle(shared->worker);
-    haft_thread_offline(shared->domain);
-    reader_enter(&first, shared);
-    free_one(shared);
-    start_waiting(&waiter, shared->domain);
-    sleep_ms(ms);
-    reader_enter(&second, shared);
-    free_one(shared); /* and a clock with a thread may go on to this one */
-    reader_leave(&first);
-    for (unsigned n = 0; n < 20 * ms && !ended; n++) {
-        sleep_ms(1);
-        ended = sem_trywait(&waiter.done) == 0;
-    }
-    reader_leave(&second);
-    pthread_join(waiter.thread, NULL);
-    haft_thread_online(shared->domain);
-    return ended;
-}
-
-TEST_ON_EACH_CLOCK(domain_wait, is_not_held_up_by_a_reader_that_came_after_the_grace_period_began)
-{
-    struct shared shared = open_shared(*setting, &table_options);
-    bool ended = false;
-
-    for (unsigned ms = 50; ms <= 400 && !ended; ms *= 2) {
-        ended = ends_with_a_later_reader(&shared, ms);
-    }
-    cr_expect(ended, "it waits for the second reader too");
-    close_shared(&shared);
-}
-
 TEST_ON_EACH_CLOCK(domain_wait, with_nothing_requested_costs_no_grace_period)
 {
     struct shared shared = open_shared(*setting, &table_options);

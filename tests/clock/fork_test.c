@@ -156,6 +156,17 @@ static void close_parent(struct parent *parent)
     cr_expect(zero(long, atomic_load(&bytes_held)));
 }
 
+static void run_in_child(int row, child_body *body)
+{
+    const haft_table_options options = options_with_pins(false);
+    struct parent parent;
+
+    open_parent(&parent, row, &options);
+    fork_and_run(body, &parent.shared, parent.live);
+    cr_expect(haft_is_live(parent.shared.view, parent.live));
+    close_parent(&parent);
+}
+
 /* --- what a child does with a table of its parent's --- */
 
 static void close_parents(struct shared *shared)
@@ -199,13 +210,7 @@ static void use_and_close(struct shared *shared, haft_id live)
 
 TEST_ON_EACH_ROW(fork_, the_child_resolves_inserts_frees_and_closes)
 {
-    const haft_table_options options = options_with_pins(false);
-    struct parent parent;
-
-    open_parent(&parent, *row, &options);
-    fork_and_run(use_and_close, &parent.shared, parent.live);
-    cr_expect(haft_is_live(parent.shared.view, parent.live));
-    close_parent(&parent);
+    run_in_child(*row, use_and_close);
 }
 
 static void refuse_to_wait(struct shared *shared, haft_id live)
@@ -234,12 +239,7 @@ static void refuse_to_wait(struct shared *shared, haft_id live)
 
 TEST_ON_EACH_ROW(fork_, the_child_is_told_what_would_wait)
 {
-    const haft_table_options options = options_with_pins(false);
-    struct parent parent;
-
-    open_parent(&parent, *row, &options);
-    fork_and_run(refuse_to_wait, &parent.shared, parent.live);
-    close_parent(&parent);
+    run_in_child(*row, refuse_to_wait);
 }
 
 static haft_id pinned;
@@ -367,24 +367,10 @@ static void start_a_thread(struct shared *shared, haft_id live)
 }
 
 /* On the clocks that need no thread to be registered: liburcu's lock may have been held. */
-static void use_by_a_thread_of_the_child(int row)
-{
-    const haft_table_options options = options_with_pins(false);
-    struct parent parent;
-
-    open_parent(&parent, row, &options);
-    fork_and_run(start_a_thread, &parent.shared, parent.live);
-    close_parent(&parent);
-}
-
 Test(fork_, a_thread_of_the_child_opens_a_worker_on_a_table_of_the_parents)
 {
-    use_by_a_thread_of_the_child(WORKERS);
-}
-
-Test(fork_, a_thread_of_the_child_opens_a_worker_on_a_table_of_the_parents_with_the_frame_clock)
-{
-    use_by_a_thread_of_the_child(FRAME);
+    run_in_child(WORKERS, start_a_thread);
+    run_in_child(FRAME, start_a_thread);
 }
 
 /* --- tables and domains of the child's own --- */
@@ -426,13 +412,8 @@ static void use_new_domains(struct shared *shared, haft_id live)
 
 TEST_ON_EACH_ROW(fork_, the_child_has_tables_and_domains_of_its_own)
 {
-    const haft_table_options options = options_with_pins(false);
-    struct parent parent;
-
     parents_row = *row;
-    open_parent(&parent, *row, &options);
-    fork_and_run(use_new_domains, &parent.shared, parent.live);
-    close_parent(&parent);
+    run_in_child(*row, use_new_domains);
 }
 
 /* The grandchild has tables of three generations: its parent's are the child's. */
@@ -471,12 +452,7 @@ static void fork_again(struct shared *shared, haft_id live)
 
 TEST_ON_EACH_ROW(fork_, the_child_may_fork_again)
 {
-    const haft_table_options options = options_with_pins(false);
-    struct parent parent;
-
-    open_parent(&parent, *row, &options);
-    fork_and_run(fork_again, &parent.shared, parent.live);
-    close_parent(&parent);
+    run_in_child(*row, fork_again);
 }
 
 /* --- forks in a job, and in a callback --- */
@@ -763,12 +739,7 @@ static void tick_and_reuse(struct shared *shared, haft_id live)
 /* Whatever sections other threads had open. */
 Test(fork_, the_child_ticks_a_frame_clock_and_uses_slots_again)
 {
-    const haft_table_options options = options_with_pins(false);
-    struct parent parent;
-
-    open_parent(&parent, FRAME, &options);
-    fork_and_run(tick_and_reuse, &parent.shared, parent.live);
-    close_parent(&parent);
+    run_in_child(FRAME, tick_and_reuse);
 }
 
 /* --- a command set --- */
@@ -837,7 +808,7 @@ static void *hold_the_lock_a_little_longer(void *holds)
     while (sem_wait(&begins) != 0) {
         /* interrupted */
     }
-    sleep_ms(20);
+    sleep_ms(300); /* a fork that does not wait is over long before */
     atomic_store(&is_given_back, true);
     registry_unlock();
     return NULL;
@@ -865,4 +836,62 @@ Test(fork_, waits_for_the_lock_of_opening_and_closing)
     cr_assert(eq(int, waitpid(child, &status, 0), child));
     cr_expect(zero(int, status));
     pthread_join(thread, NULL);
+}
+
+/* --- locks of the program's own --- */
+
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void take_own_lock(void)
+{
+    pthread_mutex_lock(&own_lock);
+}
+
+static void give_own_lock(void)
+{
+    pthread_mutex_unlock(&own_lock);
+}
+
+struct opener {
+    struct shared shared;
+    atomic_bool stop;
+};
+
+static void *open_with_own_lock(void *arg)
+{
+    const struct opener *opener = arg;
+
+    while (!atomic_load(&opener->stop)) {
+        haft_table *table;
+
+        take_own_lock();
+        must(haft_table_open(opener->shared.domain, &(haft_table_options){.capacity = 100},
+                             &table) == HAFT_OK);
+        must(haft_table_close(table) == HAFT_OK);
+        give_own_lock();
+    }
+    return NULL;
+}
+
+Test(fork_, the_program_may_hand_to_pthread_atfork_a_lock_that_it_opens_tables_under)
+{
+    static struct opener opener;
+    pthread_t thread;
+
+    need_forks_beside_threads();
+    must(pthread_atfork(take_own_lock, give_own_lock, give_own_lock) == 0);
+    opener.shared = open_shared_row(FRAME, &(haft_table_options){.capacity = 100});
+    must(pthread_create(&thread, NULL, open_with_own_lock, &opener) == 0);
+    for (int n = 0; n < 300; n++) {
+        const pid_t child = fork();
+        int status = -1;
+
+        if (child == 0) {
+            _exit(0);
+        }
+        must(waitpid(child, &status, 0) == child && status == 0);
+    }
+    atomic_store(&opener.stop, true);
+    pthread_join(thread, NULL);
+    close_shared(&opener.shared);
 }

@@ -1,6 +1,7 @@
 /* Jobs that wait for jobs: what an outer job has resolved stays, whatever inner ones call. */
 #include "tests/support.h"
 #include <signal.h>
+#include <string.h>
 
 TestSuite(jobs, .timeout = SUITE_SECONDS);
 
@@ -84,24 +85,229 @@ static bool lets_end(struct shared *shared, unsigned ms)
 }
 
 #define EXPECT_HELD(shared) cr_expect(not(lets_end(shared, 50)))
-#define EXPECT_FREE(shared) cr_expect(lets_end(shared, 20000))
 
-TEST_ON_EACH_CLOCK(jobs, the_outermost_ends_offline_and_inner_ones_change_nothing)
+static const struct setting workers = {ANNOUNCED, HAFT_CLOCK_WORKERS};
+
+/* --- what grace periods wait for, step by step --- */
+
+/* What has a thread's state: memb's has none outside of sections and jobs. */
+enum clocks { EACH, ONLINE_TOLD, MEMB_ALONE, WORKERS_ALONE };
+
+enum start {
+    OFFLINE, /* with a worker, between the jobs of a pool */
+    ONLINE,  /* with a worker */
+    BARE     /* without a worker */
+};
+
+/*
+ * The thread's steps:
+ *   job, end, end_outer    begins a job; ends the latest one, or the one before
+ *   park, unpark, on, off  parks, goes online, offline
+ *   open, close, oldest    opens a worker; closes the latest, or the oldest
+ *   leave                  unregisters
+ *   quiet                  a quiescent point by the latest worker
+ *   held, free             grace periods wait for the thread as it is; or they do not
+ *   waits, inner           haft_domain_wait() is done; or refused as in a section
+ */
+struct row {
+    enum clocks clocks;
+    enum start start;
+    const char *steps;
+};
+
+#define TRANSIENT "open held job held end held close free "
+
+static const struct row rows[] = {
+    /* The outermost job ends offline, and inner ones change nothing. */
+    {EACH, OFFLINE, "job held job held end held end free on"},
+    /* Parked jobs hold nothing up, and others begin anew. */
+    {EACH, OFFLINE, "job job park free job held waits end free unpark held inner end end free on"},
+    /* Offline and online, as in a function that blocks, leave a thread parked, */
+    {EACH, OFFLINE, "job park off on free job off on held waits end free unpark held end free on"},
+    /* also one that was offline, */
+    {EACH, OFFLINE, "park off on free unpark free on"},
+    /* or online. */
+    {ONLINE_TOLD, ONLINE, "park off on free unpark held"},
+    {MEMB_ALONE, ONLINE, "park off on free unpark free"},
+    /* A park in a job that is offline leaves it so until it is online. */
+    {ONLINE_TOLD, OFFLINE, "job off park off on unpark free on held end free on"},
+    /* On a thread that is online jobs are inner ones. */
+    {ONLINE_TOLD, ONLINE, "job inner end held"},
+    {MEMB_ALONE, ONLINE, "job waits end free"},
+    /* A worker opened while parked is a section until it is closed; */
+    {ONLINE_TOLD, ONLINE,
+     "park " TRANSIENT "job park " TRANSIENT "unpark held end free unpark held"},
+    /* so is one opened while offline. */
+    {ONLINE_TOLD, ONLINE, "off " TRANSIENT "on open close held"},
+    /* The first worker may open in an inner job: without one the thread may not resolve. */
+    {WORKERS_ALONE, BARE, "job job free open held end held end free"},
+    /* The last worker may close in a job, and resolved pointers stay. */
+    {WORKERS_ALONE, BARE, "job open close held job open close end held end free"},
+    /* Workers opened while parked may close in any order, the one from before the park too, */
+    {WORKERS_ALONE, ONLINE,
+     "park open open oldest oldest held open oldest held oldest free unpark"
+     " open"},
+    /* outlast the park, */
+    {WORKERS_ALONE, ONLINE, "park open unpark held close held"},
+    /* close in a park of their own, which is taken back, */
+    {WORKERS_ALONE, ONLINE, "park open park free close unpark free unpark held"},
+    /* and in a job begun since. */
+    {WORKERS_ALONE, ONLINE, "park open off job close held end free on free unpark"},
+    /* Online while a worker is open outlasts the worker. */
+    {WORKERS_ALONE, ONLINE, "off open on close held"},
+    /* Online in a job without workers holds nothing up. */
+    {WORKERS_ALONE, BARE, "job off on free end"},
+    /* The first worker after offline in a job is online, */
+    {WORKERS_ALONE, BARE, "job off open held end free"},
+    /* and the job before is the outer one. */
+    {WORKERS_ALONE, BARE, "job off job open inner end held end free"},
+    /* So it is after offline, the last close, and online again without a worker, */
+    {WORKERS_ALONE, BARE, "job open off close on free open held end free"},
+    {WORKERS_ALONE, BARE, "job open off close on job open inner end held end free"},
+    /* or without online: offline lasts while the thread has workers. */
+    {WORKERS_ALONE, BARE, "job open off free close open held end"},
+    /* A thread without workers or jobs may park, go offline and online, and wait. */
+    {WORKERS_ALONE, BARE, "park unpark off on waits free"},
+    /* A thread is online until its last worker closes. */
+    {WORKERS_ALONE, ONLINE, "open close held close free open held"},
+    /* An offline thread holds nothing up, also by quiescent points, and an online one does. */
+    {ONLINE_TOLD, ONLINE, "off free quiet free on on held"},
+};
+
+#define ROWS (sizeof rows / sizeof *rows)
+#define DEEPEST 4
+
+struct thread_state {
+    struct shared shared;
+    haft_job_state jobs[DEEPEST], parks[DEEPEST];
+    haft_worker *workers[DEEPEST];
+    int job_count, park_count, worker_count;
+};
+
+static void close_place(struct thread_state *state, int place)
 {
-    struct shared shared = open_idle(*setting);
-    const haft_job_state outer = haft_job_begin(shared.domain);
-
-    EXPECT_HELD(&shared);
-    const haft_job_state inner = haft_job_begin(shared.domain);
-
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, inner);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, outer);
-    EXPECT_FREE(&shared);
-    haft_thread_online(shared.domain);
-    close_shared(&shared);
+    must(haft_worker_close(state->workers[place]) == HAFT_OK);
+    state->worker_count--;
+    for (; place < state->worker_count; place++) {
+        state->workers[place] = state->workers[place + 1];
+    }
 }
+
+/* True if the word is one of them. */
+static bool change(struct thread_state *state, const char *word)
+{
+    haft_domain *domain = state->shared.domain;
+
+    if (strcmp(word, "job") == 0) {
+        state->jobs[state->job_count++] = haft_job_begin(domain);
+    } else if (strcmp(word, "end") == 0) {
+        haft_job_end(domain, state->jobs[--state->job_count]);
+    } else if (strcmp(word, "end_outer") == 0) {
+        haft_job_end(domain, state->jobs[state->job_count - 2]);
+    } else if (strcmp(word, "park") == 0) {
+        state->parks[state->park_count++] = haft_thread_park(domain);
+    } else if (strcmp(word, "unpark") == 0) {
+        haft_thread_unpark(domain, state->parks[--state->park_count]);
+    } else if (strcmp(word, "on") == 0) {
+        haft_thread_online(domain);
+    } else if (strcmp(word, "off") == 0) {
+        haft_thread_offline(domain);
+    } else if (strcmp(word, "leave") == 0) {
+        haft_thread_unregister(domain);
+    } else if (strcmp(word, "quiet") == 0) {
+        must(haft_worker_quiescent(state->workers[state->worker_count - 1]) == HAFT_OK);
+    } else if (strcmp(word, "open") == 0) {
+        state->workers[state->worker_count++] = open_worker(state->shared.table);
+    } else if (strcmp(word, "close") == 0 || strcmp(word, "oldest") == 0) {
+        close_place(state, word[0] == 'c' ? state->worker_count - 1 : 0);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool holds(struct thread_state *state, const char *word)
+{
+    if (strcmp(word, "held") == 0) {
+        return !lets_end(&state->shared, 50);
+    }
+    if (strcmp(word, "free") == 0) {
+        return lets_end(&state->shared, 20000);
+    }
+    const haft_status status = haft_domain_wait(state->shared.domain);
+
+    must(strcmp(word, "waits") == 0 || strcmp(word, "inner") == 0);
+    return status == (word[0] == 'w' ? HAFT_OK : HAFT_IN_SECTION);
+}
+
+static void take_steps(struct thread_state *state, const char *steps)
+{
+    char words[200];
+
+    must(strlen(steps) < sizeof words);
+    for (char *rest = strcpy(words, steps), *word; (word = strtok_r(rest, " ", &rest)) != NULL;) {
+        cr_expect(change(state, word) || holds(state, word), "%s: %s, before '%s'", steps, word,
+                  rest);
+    }
+}
+
+static struct thread_state begin(struct setting setting, enum start start)
+{
+    struct thread_state state = {.shared = open_shared(setting, &options)};
+
+    state.workers[state.worker_count++] = state.shared.worker;
+    if (start == BARE) {
+        close_place(&state, 0);
+    } else if (start == OFFLINE) {
+        haft_thread_offline(state.shared.domain);
+    }
+    return state;
+}
+
+static bool is_on(const struct row *row, struct setting setting)
+{
+    switch (row->clocks) {
+    case ONLINE_TOLD:
+        return setting.sections != MEMB;
+    case MEMB_ALONE:
+        return setting.sections == MEMB;
+    case WORKERS_ALONE:
+        return setting.sections == ANNOUNCED;
+    default:
+        return true;
+    }
+}
+
+struct case_of_row {
+    size_t row;
+    struct setting setting;
+};
+
+ParameterizedTestParameters(jobs, and_workers_hold_grace_periods_up_as_each_row_says)
+{
+    static struct case_of_row cases[ROWS * SETTINGS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < ROWS * SETTINGS; i++) {
+        if (is_on(&rows[i / SETTINGS], settings[i % SETTINGS])) {
+            cases[count++] = (struct case_of_row){i / SETTINGS, settings[i % SETTINGS]};
+        }
+    }
+    return cr_make_param_array(struct case_of_row, cases, count);
+}
+
+ParameterizedTest(struct case_of_row *it, jobs, and_workers_hold_grace_periods_up_as_each_row_says)
+{
+    const struct row *row = &rows[it->row];
+    struct thread_state state = begin(it->setting, row->start);
+
+    take_steps(&state, row->steps);
+    must(state.worker_count <= 1 && state.job_count == 0 && state.park_count == 0);
+    state.shared.worker = state.worker_count != 0 ? state.workers[0] : NULL;
+    close_shared(&state.shared);
+}
+
+/* --- what an outer job has resolved, and calls that wait --- */
 
 /* The object of `id` is where it was, however often slots are looked for. */
 static void expect_kept(struct shared *shared, const uint64_t *object, uint64_t contents)
@@ -238,125 +444,6 @@ TEST_ON_EACH_CLOCK(jobs, a_section_inside_the_outermost_is_no_quiescent_point)
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(jobs, parked_ones_hold_nothing_up_and_others_begin_anew)
-{
-    struct shared shared = open_idle(*setting);
-    const haft_job_state outer = haft_job_begin(shared.domain);
-    const haft_job_state inner = haft_job_begin(shared.domain);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-
-    EXPECT_FREE(&shared);
-    const haft_job_state anew = haft_job_begin(shared.domain);
-
-    EXPECT_HELD(&shared);
-    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
-    haft_job_end(shared.domain, anew);
-    EXPECT_FREE(&shared);
-    haft_thread_unpark(shared.domain, parked);
-    EXPECT_HELD(&shared);
-    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
-    haft_job_end(shared.domain, inner);
-    haft_job_end(shared.domain, outer);
-    EXPECT_FREE(&shared);
-    haft_thread_online(shared.domain);
-    close_shared(&shared);
-}
-
-static void go_offline_and_online(struct shared *shared)
-{
-    haft_thread_offline(shared->domain);
-    haft_thread_online(shared->domain);
-}
-
-/* As in a function that blocks, which does not know of the park. */
-TEST_ON_EACH_CLOCK(jobs, offline_and_online_leave_a_thread_parked)
-{
-    struct shared shared = open_idle(*setting);
-    const haft_job_state outer = haft_job_begin(shared.domain);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-
-    go_offline_and_online(&shared);
-    EXPECT_FREE(&shared);
-    const haft_job_state anew = haft_job_begin(shared.domain);
-
-    go_offline_and_online(&shared);
-    EXPECT_HELD(&shared);
-    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
-    haft_job_end(shared.domain, anew);
-    EXPECT_FREE(&shared);
-    haft_thread_unpark(shared.domain, parked);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, outer);
-    EXPECT_FREE(&shared);
-    haft_thread_online(shared.domain);
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(jobs, offline_and_online_leave_a_thread_parked_that_was_offline)
-{
-    struct shared shared = open_idle(*setting);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-
-    go_offline_and_online(&shared);
-    EXPECT_FREE(&shared);
-    haft_thread_unpark(shared.domain, parked);
-    EXPECT_FREE(&shared);
-    haft_thread_online(shared.domain);
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(jobs, offline_and_online_leave_a_thread_parked_that_was_online)
-{
-    struct shared shared = open_shared(*setting, &options);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-
-    go_offline_and_online(&shared);
-    EXPECT_FREE(&shared);
-    haft_thread_unpark(shared.domain, parked);
-    if (setting->sections != MEMB) {
-        EXPECT_HELD(&shared);
-    }
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(jobs, a_park_in_one_that_is_offline_leaves_it_so_until_it_is_online)
-{
-    struct shared shared = open_idle(*setting);
-    const haft_job_state job = haft_job_begin(shared.domain);
-
-    if (setting->sections != MEMB) {
-        haft_thread_offline(shared.domain);
-        const haft_job_state parked = haft_thread_park(shared.domain);
-
-        go_offline_and_online(&shared);
-        haft_thread_unpark(shared.domain, parked);
-        EXPECT_FREE(&shared);
-        haft_thread_online(shared.domain);
-    }
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, job);
-    EXPECT_FREE(&shared);
-    haft_thread_online(shared.domain);
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(jobs, on_a_thread_that_is_online_they_are_inner_ones)
-{
-    struct shared shared = open_shared(*setting, &options);
-    const bool stays_online = setting->sections != MEMB; /* whose threads have no such state */
-
-    const haft_job_state job = haft_job_begin(shared.domain);
-
-    cr_expect(eq(int, haft_domain_wait(shared.domain), stays_online ? HAFT_IN_SECTION : HAFT_OK));
-    haft_job_end(shared.domain, job);
-    if (stays_online) {
-        EXPECT_HELD(&shared);
-    } else {
-        EXPECT_FREE(&shared);
-    }
-    close_shared(&shared);
-}
-
 TEST_ON_EACH_CLOCK(jobs, with_one_open_the_domain_stays)
 {
     struct shared shared = open_idle(*setting);
@@ -373,9 +460,7 @@ TEST_ON_EACH_CLOCK(jobs, with_one_open_the_domain_stays)
     close_shared(&shared);
 }
 
-/* --- the workers clock: members come and go with workers and jobs --- */
-
-static const struct setting workers = {ANNOUNCED, HAFT_CLOCK_WORKERS};
+/* --- the workers clock --- */
 
 /* A worker opened and closed by the calling thread, where the thread has no other. */
 static struct shared open_without_worker(void)
@@ -385,41 +470,6 @@ static struct shared open_without_worker(void)
     assert_status(haft_worker_close(shared.worker), HAFT_OK);
     shared.worker = NULL;
     return shared;
-}
-
-Test(jobs, the_first_worker_may_open_in_an_inner_one)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state outer = haft_job_begin(shared.domain);
-    const haft_job_state inner = haft_job_begin(shared.domain);
-
-    EXPECT_FREE(&shared); /* without a worker it may not resolve */
-    shared.worker = open_worker(shared.table);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, inner);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, outer);
-    EXPECT_FREE(&shared);
-    close_shared(&shared);
-}
-
-Test(jobs, the_last_worker_may_close_in_one_and_what_was_resolved_stays)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state outer = haft_job_begin(shared.domain);
-
-    assert_status(haft_worker_close(open_worker(shared.table)), HAFT_OK);
-    EXPECT_HELD(&shared);
-    const haft_job_state inner = haft_job_begin(shared.domain);
-
-    shared.worker = open_worker(shared.table);
-    assert_status(haft_worker_close(shared.worker), HAFT_OK);
-    shared.worker = NULL;
-    haft_job_end(shared.domain, inner);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, outer);
-    EXPECT_FREE(&shared);
-    close_shared(&shared);
 }
 
 /* Closing and opening again inside a job would let go of what it has resolved. */
@@ -439,263 +489,6 @@ Test(jobs, a_worker_that_opens_again_in_one_announces_nothing)
     shared.worker = open_worker(shared.table);
     expect_kept(&shared, object, contents);
     haft_job_end(shared.domain, job);
-    close_shared(&shared);
-}
-
-/* --- a worker that is opened on a thread that is away --- */
-
-/* Grace periods wait for the thread while the worker is open, and no longer. */
-static void expect_section_of_a_worker(struct shared *shared)
-{
-    haft_worker *transient = open_worker(shared->table);
-
-    EXPECT_HELD(shared);
-    const haft_job_state job = haft_job_begin(shared->domain);
-
-    EXPECT_HELD(shared);
-    haft_job_end(shared->domain, job);
-    EXPECT_HELD(shared);
-    expect_status(haft_worker_close(transient), HAFT_OK);
-    EXPECT_FREE(shared);
-}
-
-static const struct setting with_online[] = {
-    {ANNOUNCED, HAFT_CLOCK_WORKERS}, {QSBR, HAFT_CLOCK_CALLER}, {QSBR, HAFT_CLOCK_THREAD}};
-
-static void open_while_parked(const struct setting *setting)
-{
-    struct shared shared = open_shared(*setting, &options);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-
-    expect_section_of_a_worker(&shared);
-    const haft_job_state job = haft_job_begin(shared.domain);
-    const haft_job_state again = haft_thread_park(shared.domain);
-
-    expect_section_of_a_worker(&shared);
-    haft_thread_unpark(shared.domain, again);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, job);
-    EXPECT_FREE(&shared);
-    haft_thread_unpark(shared.domain, parked);
-    EXPECT_HELD(&shared);
-    close_shared(&shared);
-}
-
-Test(jobs, a_worker_opened_while_parked_is_a_section_until_it_is_closed)
-{
-    for (int i = 0; i < 3; i++) {
-        open_while_parked(&with_online[i]);
-    }
-}
-
-static void open_while_offline(const struct setting *setting)
-{
-    struct shared shared = open_shared(*setting, &options);
-
-    haft_thread_offline(shared.domain);
-    expect_section_of_a_worker(&shared);
-    haft_thread_online(shared.domain);
-    expect_status(haft_worker_close(open_worker(shared.table)), HAFT_OK);
-    EXPECT_HELD(&shared);
-    close_shared(&shared);
-}
-
-Test(jobs, a_worker_opened_while_offline_is_a_section_until_it_is_closed)
-{
-    for (int i = 0; i < 3; i++) {
-        open_while_offline(&with_online[i]);
-    }
-}
-
-Test(jobs, workers_opened_while_parked_may_close_in_any_order)
-{
-    struct shared shared = open_shared(workers, &options);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-    haft_worker *first = open_worker(shared.table);
-    haft_worker *second = open_worker(shared.table);
-
-    expect_status(haft_worker_close(shared.worker), HAFT_OK); /* from before the park */
-    expect_status(haft_worker_close(first), HAFT_OK);
-    EXPECT_HELD(&shared);
-    shared.worker = open_worker(shared.table);
-    expect_status(haft_worker_close(second), HAFT_OK);
-    EXPECT_HELD(&shared);
-    expect_status(haft_worker_close(shared.worker), HAFT_OK);
-    EXPECT_FREE(&shared);
-    haft_thread_unpark(shared.domain, parked);
-    shared.worker = open_worker(shared.table);
-    close_shared(&shared);
-}
-
-/* The park ends first: then the worker has no more to take back. */
-Test(jobs, a_worker_opened_while_parked_may_outlast_the_park)
-{
-    struct shared shared = open_shared(workers, &options);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-    haft_worker *other = open_worker(shared.table);
-
-    haft_thread_unpark(shared.domain, parked);
-    EXPECT_HELD(&shared);
-    expect_status(haft_worker_close(other), HAFT_OK);
-    EXPECT_HELD(&shared);
-    close_shared(&shared);
-}
-
-/* Its park is reclaimed when the worker is closed: then the thread is away as before. */
-Test(jobs, a_worker_opened_while_parked_may_close_in_a_park_of_its_own)
-{
-    struct shared shared = open_shared(workers, &options);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-    haft_worker *other = open_worker(shared.table);
-    const haft_job_state inner = haft_thread_park(shared.domain);
-
-    EXPECT_FREE(&shared);
-    expect_status(haft_worker_close(other), HAFT_OK);
-    haft_thread_unpark(shared.domain, inner);
-    EXPECT_FREE(&shared);
-    haft_thread_unpark(shared.domain, parked);
-    EXPECT_HELD(&shared);
-    close_shared(&shared);
-}
-
-Test(jobs, a_worker_opened_while_parked_may_close_in_a_job_begun_since)
-{
-    struct shared shared = open_shared(workers, &options);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-    haft_worker *other = open_worker(shared.table);
-
-    haft_thread_offline(shared.domain);
-    const haft_job_state job = haft_job_begin(shared.domain);
-
-    expect_status(haft_worker_close(other), HAFT_OK);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, job);
-    EXPECT_FREE(&shared);
-    haft_thread_online(shared.domain);
-    EXPECT_FREE(&shared);
-    haft_thread_unpark(shared.domain, parked);
-    close_shared(&shared);
-}
-
-Test(jobs, online_while_a_worker_is_open_outlasts_the_worker)
-{
-    struct shared shared = open_shared(workers, &options);
-    haft_worker *other;
-
-    haft_thread_offline(shared.domain);
-    other = open_worker(shared.table);
-    haft_thread_online(shared.domain);
-    expect_status(haft_worker_close(other), HAFT_OK);
-    EXPECT_HELD(&shared);
-    close_shared(&shared);
-}
-
-/* A job keeps the thread's entry with the clock; without a worker it may not resolve. */
-Test(jobs, online_in_one_without_workers_holds_nothing_up)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state job = haft_job_begin(shared.domain);
-
-    haft_thread_offline(shared.domain);
-    haft_thread_online(shared.domain);
-    EXPECT_FREE(&shared);
-    haft_job_end(shared.domain, job);
-    close_shared(&shared);
-}
-
-Test(jobs, the_first_worker_after_offline_in_one_is_online)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state job = haft_job_begin(shared.domain);
-
-    haft_thread_offline(shared.domain); /* from nothing */
-    shared.worker = open_worker(shared.table);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, job);
-    EXPECT_FREE(&shared);
-    close_shared(&shared);
-}
-
-Test(jobs, offline_without_workers_in_one_leaves_the_next_ones_inner)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state outer = haft_job_begin(shared.domain);
-
-    haft_thread_offline(shared.domain);
-    const haft_job_state inner = haft_job_begin(shared.domain);
-
-    shared.worker = open_worker(shared.table);
-    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
-    haft_job_end(shared.domain, inner);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, outer);
-    EXPECT_FREE(&shared);
-    close_shared(&shared);
-}
-
-/* In a job: offline, the last close, and online again without a worker. */
-static void come_back_without_worker(struct shared *shared)
-{
-    shared->worker = open_worker(shared->table);
-    haft_thread_offline(shared->domain);
-    assert_status(haft_worker_close(shared->worker), HAFT_OK);
-    haft_thread_online(shared->domain);
-}
-
-Test(jobs, the_next_worker_after_offline_and_the_last_close_in_one_is_online)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state job = haft_job_begin(shared.domain);
-
-    come_back_without_worker(&shared);
-    EXPECT_FREE(&shared);
-    shared.worker = open_worker(shared.table);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, job);
-    EXPECT_FREE(&shared);
-    close_shared(&shared);
-}
-
-Test(jobs, online_after_the_last_close_in_one_makes_the_next_ones_inner)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state outer = haft_job_begin(shared.domain);
-
-    come_back_without_worker(&shared);
-    const haft_job_state inner = haft_job_begin(shared.domain);
-
-    shared.worker = open_worker(shared.table);
-    expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
-    haft_job_end(shared.domain, inner);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, outer);
-    EXPECT_FREE(&shared);
-    close_shared(&shared);
-}
-
-/* Offline lasts while the thread has workers. */
-Test(jobs, the_next_worker_in_one_that_is_offline_is_online)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state job = haft_job_begin(shared.domain);
-
-    shared.worker = open_worker(shared.table);
-    haft_thread_offline(shared.domain);
-    EXPECT_FREE(&shared);
-    assert_status(haft_worker_close(shared.worker), HAFT_OK);
-    shared.worker = open_worker(shared.table);
-    EXPECT_HELD(&shared);
-    haft_job_end(shared.domain, job);
-    close_shared(&shared);
-}
-
-Test(jobs, a_thread_without_workers_or_jobs_may_park)
-{
-    struct shared shared = open_without_worker();
-    const haft_job_state parked = haft_thread_park(shared.domain);
-
-    haft_thread_unpark(shared.domain, parked);
-    EXPECT_FREE(&shared);
     close_shared(&shared);
 }
 
@@ -795,41 +588,34 @@ Test(jobs, ended_on_another_thread_are_noticed, .signal = SIGABRT)
     pthread_join(thread, NULL);
 }
 
-Test(jobs, ended_in_another_order_are_noticed, .signal = SIGABRT)
-{
-    struct shared shared = open_idle(workers);
-    const haft_job_state outer = haft_job_begin(shared.domain);
+static const struct misuse {
+    struct setting setting;
+    const char *steps; /* the last is noticed */
+} misuses[] = {
+    {{ANNOUNCED, HAFT_CLOCK_WORKERS}, "job job end_outer"},
+    {{MEMB, HAFT_CLOCK_CALLER}, "job park job unpark"},
+    {{ANNOUNCED, HAFT_CLOCK_WORKERS}, "job job off"},
+    {{QSBR, HAFT_CLOCK_CALLER}, "job leave"},
+};
 
-    haft_job_begin(shared.domain);
-    haft_job_end(shared.domain, outer);
+#define MISUSES (sizeof misuses / sizeof *misuses)
+
+ParameterizedTestParameters(jobs, out_of_order_are_noticed)
+{
+    static size_t all[MISUSES];
+
+    for (size_t i = 0; i < MISUSES; i++) {
+        all[i] = i;
+    }
+    return cr_make_param_array(size_t, all, MISUSES);
 }
 
-Test(jobs, unparked_before_inner_ones_end_are_noticed, .signal = SIGABRT)
+ParameterizedTest(size_t *number, jobs, out_of_order_are_noticed, .signal = SIGABRT)
 {
-    struct shared shared = open_idle(MEMB_CALLER);
+    const struct misuse *misuse = &misuses[*number];
+    struct thread_state state = begin(misuse->setting, OFFLINE);
 
-    haft_job_begin(shared.domain);
-    const haft_job_state parked = haft_thread_park(shared.domain);
-
-    haft_job_begin(shared.domain);
-    haft_thread_unpark(shared.domain, parked);
-}
-
-Test(jobs, offline_in_an_inner_one_is_noticed, .signal = SIGABRT)
-{
-    struct shared shared = open_idle(workers);
-
-    haft_job_begin(shared.domain);
-    haft_job_begin(shared.domain);
-    haft_thread_offline(shared.domain);
-}
-
-Test(jobs, unregistering_inside_one_is_noticed, .signal = SIGABRT)
-{
-    struct shared shared = open_idle((struct setting){QSBR, HAFT_CLOCK_CALLER});
-
-    haft_job_begin(shared.domain);
-    haft_thread_unregister(shared.domain);
+    take_steps(&state, misuse->steps);
 }
 
 Test(jobs, a_tick_inside_one_is_noticed, .signal = SIGABRT)

@@ -228,46 +228,6 @@ TEST_ON_EACH_CLOCK(section, of_one_domain_counts_for_another_of_the_same_flavour
     close_shared(&a);
 }
 
-struct outside {
-    haft_domain *domain;
-    sem_t ready;
-    sem_t leave;
-};
-
-static void *stay_offline(void *arg)
-{
-    struct outside *outside = arg;
-
-    haft_thread_register(outside->domain);
-    haft_section_begin(outside->domain);
-    haft_section_end(outside->domain);
-    haft_thread_offline(outside->domain);
-    sem_post(&outside->ready);
-    sem_wait(&outside->leave);
-    haft_thread_online(outside->domain);
-    haft_thread_unregister(outside->domain);
-    return NULL;
-}
-
-TEST_ON_EACH_CLOCK(section, no_grace_period_waits_for_a_thread_that_is_offline)
-{
-    struct shared shared = open_shared(*setting, &options);
-    struct outside outside = {.domain = shared.domain};
-    pthread_t thread;
-
-    sem_init(&outside.ready, 0, 0);
-    sem_init(&outside.leave, 0, 0);
-    cr_assert(zero(int, pthread_create(&thread, NULL, stay_offline, &outside)));
-    sem_wait(&outside.ready);
-    assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
-    settle(shared.worker); /* or a time-out */
-    sem_post(&outside.leave);
-    haft_thread_offline(shared.domain);
-    pthread_join(thread, NULL);
-    haft_thread_online(shared.domain);
-    close_shared(&shared);
-}
-
 TEST_ON_EACH_CLOCK(section, a_thread_registers_and_unregisters_in_turn)
 {
     struct shared shared = open_shared(*setting, &options);

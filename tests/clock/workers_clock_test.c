@@ -1,8 +1,5 @@
 /* The workers clock: quiescent points that workers announce themselves. */
 #include "tests/support.h"
-#include <haft/urcu.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 TestSuite(workers_clock, .timeout = SUITE_SECONDS);
 
@@ -69,54 +66,6 @@ Test(workers_clock, one_quiescent_point_counts_for_all_workers_of_its_thread)
     cr_expect(eq(u64, backlog(&shared), 0));
     assert_status(haft_worker_close(second), HAFT_OK);
     assert_status(haft_table_close(other), HAFT_OK);
-    close_shared(&shared);
-}
-
-Test(workers_clock, a_thread_is_online_until_its_last_worker_closes)
-{
-    struct shared shared = open_shared(workers, &options);
-    haft_worker *second = open_worker(shared.table);
-
-    assert_status(haft_worker_close(second), HAFT_OK);
-    retire_one(&shared);
-    assert_status(haft_worker_flush(shared.worker), HAFT_OK);
-    cr_expect(eq(u64, backlog(&shared), 1));
-    assert_status(haft_worker_close(shared.worker), HAFT_OK);
-    shared.worker = NULL;
-    second = open_worker(shared.table);
-    assert_status(haft_worker_flush(second), HAFT_OK);
-    cr_expect(eq(u64, backlog(&shared), 0), "a thread that comes later has seen the free");
-    assert_status(haft_worker_close(second), HAFT_OK);
-    close_shared(&shared);
-}
-
-Test(workers_clock, an_offline_thread_holds_nothing_up_and_an_online_one_does)
-{
-    struct shared shared = open_shared(workers, &options);
-
-    haft_thread_offline(shared.domain);
-    retire_one(&shared);
-    cr_expect(eq(u64, backlog(&shared), 0));
-    haft_worker_quiescent(shared.worker); /* offline it stays */
-    retire_one(&shared);
-    cr_expect(eq(u64, backlog(&shared), 0));
-    haft_thread_online(shared.domain);
-    haft_thread_online(shared.domain); /* once more changes nothing */
-    retire_one(&shared);
-    cr_expect(eq(u64, backlog(&shared), 1));
-    close_shared(&shared);
-}
-
-Test(workers_clock, a_thread_without_workers_may_call_offline_online_and_wait)
-{
-    struct shared shared = open_shared(workers, &options);
-
-    assert_status(haft_worker_close(shared.worker), HAFT_OK);
-    shared.worker = NULL;
-    haft_thread_offline(shared.domain);
-    haft_thread_online(shared.domain);
-    expect_status(haft_domain_wait(shared.domain), HAFT_OK);
-    cr_expect(eq(u64, backlog(&shared), 0));
     close_shared(&shared);
 }
 
@@ -223,70 +172,6 @@ Test(workers_clock, a_backlog_ends_at_a_quiescent_point_of_a_thread_that_is_offl
     reader_leave(&reader);
     assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 0));
-    close_shared(&shared);
-}
-
-struct culprit {
-    struct shared *shared;
-    haft_worker *worker;
-    uint64_t thread;
-    sem_t inside;
-    sem_t leave;
-};
-
-static void *hold_up(void *arg)
-{
-    struct culprit *culprit = arg;
-
-    culprit->worker = open_worker(culprit->shared->table);
-    culprit->thread = (uint64_t)syscall(SYS_gettid);
-    sem_post(&culprit->inside);
-    while (sem_wait(&culprit->leave) != 0) {
-        /* interrupted */
-    }
-    haft_worker_close(culprit->worker);
-    return NULL;
-}
-
-static void note_stall(const haft_stall *stall, void *arg)
-{
-    *(haft_stall *)arg = *stall;
-}
-
-Test(workers_clock, a_stall_names_the_worker_and_the_thread_that_hold_things_up)
-{
-    haft_stall stall = {0};
-    const haft_domain_options noting = {.clock = HAFT_CLOCK_WORKERS,
-                                        .on_stall = note_stall,
-                                        .stall_arg = &stall,
-                                        .stall_ns = 20 * 1000 * 1000};
-    struct shared shared = open_shared_on(&noting, &options);
-    struct culprit culprit = {.shared = &shared};
-    pthread_t thread;
-
-    sem_init(&culprit.inside, 0, 0);
-    sem_init(&culprit.leave, 0, 0);
-    must(pthread_create(&thread, NULL, hold_up, &culprit) == 0);
-    sem_wait(&culprit.inside);
-    for (int n = 0; n < 1000 && stall.domain == NULL; n++) {
-        haft_id ids[1000];
-        int count = 0;
-
-        while (count < 1000 && haft_insert(shared.worker, NULL, &ids[count]) == HAFT_OK) {
-            count++;
-        }
-        while (count > 0) {
-            must(haft_free(shared.worker, ids[--count]) == HAFT_OK);
-        }
-        haft_worker_flush(shared.worker);
-        sleep_ms(5);
-    }
-    cr_expect(eq(ptr, stall.domain, shared.domain));
-    cr_expect(eq(ptr, stall.worker, culprit.worker));
-    cr_expect(eq(u64, stall.thread, culprit.thread));
-    cr_expect(ge(u64, stall.waited_ns, 20 * 1000 * 1000));
-    sem_post(&culprit.leave);
-    pthread_join(thread, NULL);
     close_shared(&shared);
 }
 

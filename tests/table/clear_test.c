@@ -1,4 +1,5 @@
 /* Clearing a shared table. */
+#include "tests/base/counted.h"
 #include "tests/support.h"
 #include <haft/diagnose.h>
 #include <haft/memory.h>
@@ -510,36 +511,12 @@ Test(clear, tells_of_leaks_before_objects_end)
     cr_expect(eq(u64, leaked, 10));
 }
 
-static bool has_memory = true;
-
-static void *take_memory(void *context, size_t size, size_t alignment)
-{
-    const haft_allocator *heap = context;
-
-    return has_memory ? heap->alloc(heap->context, size, alignment) : NULL;
-}
-
-static void *resize_memory(void *context, void *memory, size_t old_size, size_t new_size,
-                           size_t alignment)
-{
-    const haft_allocator *heap = context;
-
-    return has_memory ? heap->resize(heap->context, memory, old_size, new_size, alignment) : NULL;
-}
-
-static void give_memory(void *context, void *memory, size_t size)
-{
-    const haft_allocator *heap = context;
-
-    heap->free(heap->context, memory, size);
-}
-
 Test(clear, and_closing_need_no_memory)
 {
     static struct seen seen;
     static haft_id ids[OBJECTS];
-    haft_allocator heap = haft_allocator_malloc();
-    const haft_allocator allocator = {take_memory, resize_memory, give_memory, &heap};
+    struct counted counted = {.left = -1};
+    const haft_allocator allocator = counted_allocator(&counted);
     const haft_table_options options = {.capacity = OBJECTS,
                                         .object_size = sizeof(uint64_t),
                                         .allocator = &allocator,
@@ -550,7 +527,7 @@ Test(clear, and_closing_need_no_memory)
     seen = (struct seen){.table = shared.table, .in_order = true};
     insert_all(&shared, ids);
     close_worker(&shared);
-    has_memory = false;
+    counted.left = 0;
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(each_once(&seen));
     close_shared(&shared);

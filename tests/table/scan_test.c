@@ -765,23 +765,11 @@ static uint64_t look_by_visitor(const struct shared *shared)
     return visits;
 }
 
-Test(fresh, slots_are_skipped_by_a_cursor_without_touching_their_memory)
+Test(fresh, slots_are_skipped_without_touching_their_memory)
 {
     expect_untouched(look_at_everything);
-}
-
-Test(fresh, slots_are_skipped_by_a_divided_scan_without_touching_their_memory)
-{
     expect_untouched(look_at_parts);
-}
-
-Test(fresh, slots_are_skipped_from_within_an_extent_without_touching_their_memory)
-{
     expect_untouched(look_from_within_extents);
-}
-
-Test(fresh, slots_are_skipped_by_a_visited_scan_without_touching_their_memory)
-{
     expect_untouched(look_by_visitor);
 }
 

@@ -181,42 +181,6 @@ Test(stats, high_water_counts_only_slots_that_a_worker_has_at_hand)
     close_shared(&shared);
 }
 
-Test(stats, random_operations_by_three_workers_keep_the_sums)
-{
-    struct shared shared = open_shared(MEMB_CALLER, &options);
-    haft_worker *workers[3] = {shared.worker, open_worker(shared.table), open_worker(shared.table)};
-    static haft_id live[4000];
-    struct expected now = {0, 0, 0, 0};
-    uint64_t seed = 31;
-    haft_id id;
-
-    for (int n = 0; n < 100000; n++) {
-        haft_worker *worker = workers[random_next(&seed) % 3];
-        const uint64_t what = random_next(&seed) >> 30 & 7;
-
-        if (what < 3 && haft_insert(worker, NULL, &id) == HAFT_OK) {
-            live[now.live++] = id;
-        } else if (what == 3 && haft_reserve(worker, &id, NULL) == HAFT_OK) {
-            haft_abort(workers[random_next(&seed) % 3], id);
-        } else if (what == 4) {
-            must(haft_worker_quiescent(worker) == HAFT_OK);
-        } else if (what > 4 && now.live != 0) {
-            const uint64_t at = random_next(&seed) % now.live;
-
-            must(haft_free(worker, live[at]) == HAFT_OK);
-            live[at] = live[--now.live];
-        }
-        const haft_table_stats stats = stats_of(shared.table);
-
-        must(stats.live == now.live && stats.reserved == 0);
-        must(stats.live + stats.retired + stats.free == stats.high_water);
-        must(n % 1000 != 0 || haft_domain_wait(shared.domain) == HAFT_OK);
-    }
-    haft_worker_close(workers[1]);
-    haft_worker_close(workers[2]);
-    close_shared(&shared);
-}
-
 /* --- what is counted besides objects and slots --- */
 
 Test(counted, refused_frees_are_counted_with_a_worker_and_without)

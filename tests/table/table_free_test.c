@@ -130,58 +130,6 @@ Test(table_free, after_its_last_generation_exhausts_a_slot)
     close_shared(&shared);
 }
 
-struct crowd {
-    haft_table *table;
-    haft_id *ids; /* the calling thread's and the next one's */
-    int freed;
-};
-
-#define CROWD 4
-#define EACH 5000
-
-/* Of two threads with the same ids, one frees each. */
-static void *free_all(void *arg)
-{
-    struct crowd *crowd = arg;
-    int freed = 0;
-
-    for (int i = 0; i < 2 * EACH; i++) {
-        freed += haft_table_free(crowd->table, crowd->ids[i]) == HAFT_OK;
-    }
-    crowd->freed = freed;
-    return NULL;
-}
-
-/* Nothing is left over: on_reclaim has run once for each. */
-TEST_ON_EACH_CLOCK(table_free, by_several_threads_frees_each_object_once)
-{
-    static haft_id ids[(CROWD + 1) * EACH];
-    uint64_t reclaimed = 0;
-    struct shared shared =
-        open_shared(*setting, &(haft_table_options){.capacity = (CROWD + 1) * EACH,
-                                                    .on_reclaim = count_reclaimed,
-                                                    .reclaim_arg = &reclaimed});
-    struct crowd crowds[CROWD];
-    pthread_t threads[CROWD];
-    int freed = 0;
-
-    for (int i = 0; i < (CROWD + 1) * EACH; i++) {
-        ids[i] = insert(shared.worker);
-    }
-    for (int i = 0; i < CROWD; i++) {
-        crowds[i] = (struct crowd){.table = shared.table, .ids = ids + i * EACH};
-        must(pthread_create(&threads[i], NULL, free_all, &crowds[i]) == 0);
-    }
-    for (int i = 0; i < CROWD; i++) {
-        pthread_join(threads[i], NULL);
-        freed += crowds[i].freed;
-    }
-    cr_expect(eq(int, freed, (CROWD + 1) * EACH));
-    cr_expect(eq(u64, stats_of(shared.table).live, 0));
-    close_shared(&shared);
-    cr_expect(eq(u64, reclaimed, (CROWD + 1) * EACH));
-}
-
 static uint64_t ended;
 
 static void free_another(void *object, haft_id id, haft_worker *worker, void *arg)

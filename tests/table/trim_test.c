@@ -304,6 +304,28 @@ TEST_ON_EACH_CLOCK(shared_trim, a_pinned_object_keeps_its_page)
     close_shared(&shared);
 }
 
+TEST_ON_EACH_CLOCK(shared_trim, all_objects_that_were_unpinned_are_reclaimed)
+{
+    /* All slots that ids have room for, so that each slot is a batch. */
+    const haft_table_options options = {
+        .capacity = 1020, .object_size = 8, .layout = {10, 54, 0, 0}, .pins = true};
+    struct shared shared = open_shared(*setting, &options);
+
+    fill_some(shared.worker, ids, 1020);
+    for (int i = 0; i < 1020; i++) {
+        must(haft_pin(shared.table, ids[i]) != NULL);
+        must(haft_free(shared.worker, ids[i]) == HAFT_OK);
+    }
+    settle(shared.worker);
+    trim(shared.table); /* finds the pins */
+    for (int i = 0; i < 1020; i++) {
+        must(haft_unpin(shared.table, ids[i]) == HAFT_OK);
+    }
+    trim(shared.table);
+    cr_expect(zero(u64, stats_of(shared.table).retired));
+    close_shared(&shared);
+}
+
 TEST_ON_EACH_CLOCK(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
 {
     struct shared shared = open_sized(*setting, 4088, 8);
@@ -474,5 +496,33 @@ TEST_ON_EACH_CLOCK(shared_trim, all_slots_are_there_for_any_number_of_workers)
     for (int w = 0; w < 20; w++) {
         must(haft_worker_close(workers[w]) == HAFT_OK);
     }
+    close_shared(&shared);
+}
+
+Test(shared_trim, slots_that_are_due_are_within_reach_afterwards)
+{
+    const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
+    const haft_table_options options = {.capacity = 100000, .object_size = 8};
+    static haft_id all[200000];
+    const int due = 128 * 128; /* as many batches as a ring has room for */
+    struct shared shared = open_shared_on(&frames, &options);
+    int count = 0;
+    int again = 0;
+
+    while (haft_insert(shared.worker, NULL, &all[count]) == HAFT_OK) {
+        count++;
+    }
+    for (int i = 0; i < 2 * due; i += 2) { /* every other one: no page can go */
+        must(haft_free(shared.worker, all[i]) == HAFT_OK);
+    }
+    must(haft_domain_tick(shared.domain) == HAFT_OK);
+    for (int i = 2 * due; i < count; i++) { /* these wait */
+        must(haft_free(shared.worker, all[i]) == HAFT_OK);
+    }
+    trim(shared.table);
+    while (haft_insert(shared.worker, NULL, &all[0]) == HAFT_OK) {
+        again++;
+    }
+    cr_expect(eq(int, again, due));
     close_shared(&shared);
 }

@@ -337,24 +337,6 @@ TEST_ON_EACH_CLOCK(free_many, says_of_each_id_what_free_would_and_frees_the_othe
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(free_many, with_stale_ids_leaves_the_new_tenants_alone)
-{
-    struct shared shared = open_filled(*setting, 1000);
-    static haft_id tenants[MOST];
-
-    must(haft_free_many(shared.worker, ids, 1000, NULL) == 1000);
-    settle(shared.worker);
-    const size_t count = haft_insert_many(shared.worker, NULL, tenants, MOST, NULL);
-
-    cr_expect(ge(sz, count, 1000));
-    cr_expect(eq(sz, haft_free_many(shared.worker, ids, 1000, statuses), 0));
-    for (size_t i = 0; i < count; i++) {
-        must(haft_is_live(shared.view, tenants[i]));
-    }
-    cr_expect(eq(u64, stats_of(shared.table).live, count));
-    close_shared(&shared);
-}
-
 TEST_ON_EACH_CLOCK(free_many, bumps_every_generation)
 {
     struct shared shared = open_filled(*setting, 1000);
@@ -371,72 +353,6 @@ TEST_ON_EACH_CLOCK(free_many, bumps_every_generation)
         must(haft_free_many(shared.worker, ids, 1000, NULL) == 1000);
         settle(shared.worker);
         must(haft_insert_many(shared.worker, NULL, ids, 1000, NULL) == 1000);
-    }
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(free_many, of_last_lives_exhausts_the_slots)
-{
-    const haft_table_options mortal = {.capacity = 200, .layout = {16, 1, 0, 0}};
-    struct shared shared = open_shared(*setting, &mortal);
-    const size_t count = haft_insert_many(shared.worker, NULL, ids, MOST, NULL);
-
-    cr_expect(eq(sz, haft_free_many(shared.worker, ids, count, NULL), count));
-    settle(shared.worker);
-    cr_expect(eq(sz, haft_insert_many(shared.worker, NULL, ids + count, 1, NULL), 0));
-    cr_expect(eq(sz, haft_free_many(shared.worker, ids, count, statuses), 0));
-    for (size_t i = 0; i < count; i++) {
-        must(statuses[i] == HAFT_EXHAUSTED);
-    }
-    cr_expect(eq(u64, stats_of(shared.table).exhausted, count));
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(free_many, inside_a_section_leaves_the_objects_readable_until_it_ends)
-{
-    struct shared shared = open_filled(*setting, 1000);
-    static const uint64_t *kept[1000];
-
-    haft_section_begin(shared.domain);
-    for (int i = 0; i < 1000; i++) {
-        uint64_t *object = haft_resolve(shared.view, ids[i]);
-
-        *object = ids[i].bits;
-        kept[i] = object;
-    }
-    must(haft_free_many(shared.worker, ids, 1000, NULL) == 1000);
-    static haft_id others[MOST];
-
-    haft_insert_many(shared.worker, NULL, others, MOST, NULL);
-    for (int i = 0; i < 1000; i++) {
-        must(*kept[i] == ids[i].bits);
-    }
-    haft_section_end(shared.domain);
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(free_many, by_another_worker_than_inserted_them_gives_the_slots_to_both)
-{
-    struct shared shared = open_filled(*setting, 1000);
-    haft_worker *other = open_worker(shared.table);
-
-    cr_expect(eq(sz, haft_free_many(other, ids, 1000, NULL), 1000));
-    settle(other);
-    cr_expect(ge(sz, haft_insert_many(shared.worker, NULL, ids, MOST, NULL), 1000));
-    expect_status(haft_worker_close(other), HAFT_OK);
-    close_shared(&shared);
-}
-
-TEST_ON_EACH_CLOCK(free_many, in_a_table_that_fills_its_index_range_gives_every_slot_back)
-{
-    const haft_table_options whole = {.capacity = 65532, .layout = HAFT_LAYOUT_16_16};
-    struct shared shared = open_shared(*setting, &whole);
-    static haft_id all[65532];
-
-    for (int round = 0; round < 3; round++) {
-        must(haft_insert_many(shared.worker, NULL, all, 65532, NULL) == 65532);
-        must(haft_free_many(shared.worker, all, 65532, NULL) == 65532);
-        settle(shared.worker);
     }
     close_shared(&shared);
 }

@@ -112,33 +112,6 @@ Test(on_reclaim, not_while_the_freeing_thread_itself_is_inside)
     expect_once_each(n);
 }
 
-TEST_ON_EACH_CLOCK(on_reclaim, exactly_once_per_object_under_churn)
-{
-    const haft_table_options options = noting(3000);
-    struct shared shared = open_shared(*setting, &options);
-    static uint64_t live[2000]; /* numbers, 0: none */
-    uint64_t seed = 29;
-
-    for (uint64_t n = 1; n < MOST; n++) {
-        const uint64_t at = random_next(&seed) % 2000;
-
-        if (live[at] != 0) {
-            must(haft_free(shared.worker, record.ids[live[at]]) == HAFT_OK);
-            must(haft_free(shared.worker, record.ids[live[at]]) != HAFT_OK);
-        }
-        live[at] = n;
-        insert_number(shared.worker, n);
-        must(n % 500 != 0 || haft_worker_quiescent(shared.worker) == HAFT_OK);
-    }
-    close_shared(&shared);
-    cr_expect(eq(u64, record.total, MOST - 1)); /* with those that lived at the close */
-    cr_expect(eq(u64, record.wrong, 0));
-    cr_expect(ne(ptr, record.worker, NULL));
-    for (uint64_t n = 1; n < MOST; n++) {
-        must(record.calls[n] == 1);
-    }
-}
-
 Test(on_reclaim, runs_where_a_slot_is_taken_back_by_insert)
 {
     const haft_table_options options = noting(10);

@@ -103,19 +103,11 @@ static void expect_found_while_it_stands_still(struct setting setting,
     close_shared(&shared);
 }
 
-TEST_ON_EACH_CLOCK(refill, finds_a_slot_when_a_thread_that_then_stands_still_has_flushed_its_worker)
+TEST_ON_EACH_CLOCK(refill,
+                   finds_a_slot_when_a_thread_has_flushed_passed_a_quiescent_point_or_closed)
 {
     expect_found_while_it_stands_still(*setting, haft_worker_flush);
-}
-
-TEST_ON_EACH_CLOCK(refill,
-                   finds_a_slot_when_a_thread_that_then_stands_still_has_passed_a_quiescent_point)
-{
     expect_found_while_it_stands_still(*setting, haft_worker_quiescent);
-}
-
-TEST_ON_EACH_CLOCK(refill, finds_a_slot_when_a_thread_has_closed_its_worker)
-{
     expect_found_while_it_stands_still(*setting, haft_worker_close);
 }
 

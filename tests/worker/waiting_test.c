@@ -303,6 +303,7 @@ struct blocked {
     _Atomic(bool) names_right; /* the one that blocks, and its worker */
     _Atomic(uint64_t) waited_ns;
     uint64_t blocking; /* the number of the thread that blocks */
+    haft_worker *blocked;
     sem_t inside;
     sem_t leave;
 };
@@ -314,7 +315,7 @@ static void note(const haft_stall *stall, void *arg)
     if (stall->thread != 0 || stall->worker != NULL) {
         atomic_store(&b->names_any, true);
     }
-    if (stall->thread == b->blocking && stall->worker != NULL) {
+    if (stall->thread == b->blocking && stall->worker == b->blocked) {
         atomic_store(&b->names_right, true);
     }
     atomic_store(&b->waited_ns, stall->waited_ns);
@@ -329,6 +330,7 @@ static void *block(void *arg)
     haft_thread_register(b->shared.domain);
     haft_section_begin(b->shared.domain);
     b->blocking = (uint64_t)syscall(SYS_gettid);
+    b->blocked = worker;
     sem_post(&b->inside);
     while (sem_wait(&b->leave) != 0) {
         /* interrupted */
