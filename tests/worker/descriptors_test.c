@@ -1,4 +1,4 @@
-/* Batch descriptors: a worker begins with few, and brings more where it may ask for memory. */
+/* White-box: batch descriptors; a worker begins with few, and brings more where it may ask. */
 #include "concurrent/batches/ring.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/worker/descriptors.h"
