@@ -402,7 +402,7 @@ static haft_layout layout_of(const struct level *level)
 /* The highest generation that a slot has had, by index; more slots than the table has. */
 static uint64_t latest[16 * COUNT];
 
-static void free_noting(const struct level *level, haft_worker *worker, haft_id id)
+static void note(const struct level *level, haft_id id)
 {
     const uint64_t index = haft_id_index(layout_of(level), id);
     const uint64_t generation = haft_id_generation(layout_of(level), id);
@@ -410,7 +410,16 @@ static void free_noting(const struct level *level, haft_worker *worker, haft_id 
     must(index < sizeof latest / sizeof latest[0]);
     must(generation == (latest[index] == 0 ? 1 : latest[index] + 1));
     latest[index] = generation;
-    must(haft_free(worker, id) == HAFT_OK);
+}
+
+/* Insert until no slot is left, whatever rings and depot it waits in. */
+static void use_every_slot(const struct level *level, haft_worker *worker)
+{
+    haft_id id;
+
+    while (haft_insert_wait(worker, NULL, &id) == HAFT_OK) {
+        note(level, id);
+    }
 }
 
 /* Workers use every slot again: the generation after the one that was restored comes next. */
@@ -436,8 +445,10 @@ TEST_ON_EACH_CLOCK(share_restored, workers_go_on_from_what_was_restored_before_s
     }
     for (int n = 0; n < 20 * COUNT; n++) {
         must(haft_insert_wait(worker, NULL, &id) == HAFT_OK);
-        free_noting(&level, worker, id);
+        note(&level, id);
+        must(haft_free(worker, id) == HAFT_OK);
     }
+    use_every_slot(&level, worker);
     for (uint64_t i = 0; i < RESTORED; i++) {
         must(latest[HAFT_FIRST_INDEX + 3 * i] > GENERATION + i); /* each was used */
         must(haft_diagnose(level.table, restored[i]) == HAFT_STALE);
