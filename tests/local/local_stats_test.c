@@ -61,19 +61,6 @@ Test(local_stats, min_free_is_in_the_limit)
     haft_local_close(local);
 }
 
-Test(local_stats, exhausted_slots_are_counted)
-{
-    haft_local *local =
-        local_open(&(haft_local_options){.capacity = 10, .first_generation = UINT32_MAX});
-    haft_id id;
-
-    assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
-    assert_status(haft_local_free(local, id), HAFT_OK);
-    cr_expect(eq(u64, haft_local_stats_get(local).exhausted, 1));
-    cr_expect(eq(u64, haft_local_stats_get(local).free, 0));
-    haft_local_close(local);
-}
-
 Test(local_stats, bytes_grow_with_slots_used_and_fall_by_what_a_trim_releases)
 {
     static haft_id ids[SLOTS];

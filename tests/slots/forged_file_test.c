@@ -3,12 +3,12 @@
 #include "tests/slots/saving.h"
 #include <stdlib.h>
 
-TestSuite(made_up, .timeout = SUITE_SECONDS);
+TestSuite(forged_file, .timeout = SUITE_SECONDS);
 
 static const haft_table_options options = {
     .capacity = 300, .object_size = 24, .layout = {16, 16, 4, 0}, .tag = 5};
 
-TEST_ON_EACH_ALONE(made_up, free_slots_in_a_circle_are_refused)
+TEST_ON_EACH_ALONE(forged_file, free_slots_in_a_circle_are_refused)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[30];
@@ -27,7 +27,7 @@ TEST_ON_EACH_ALONE(made_up, free_slots_in_a_circle_are_refused)
     subject_close(&subject);
 }
 
-TEST_ON_EACH_ALONE(made_up, words_that_no_slot_can_have_are_refused)
+TEST_ON_EACH_ALONE(forged_file, words_that_no_slot_can_have_are_refused)
 {
     struct subject subject = subject_open(*kind, &options);
     haft_id ids[30];
@@ -47,7 +47,7 @@ TEST_ON_EACH_ALONE(made_up, words_that_no_slot_can_have_are_refused)
     subject_close(&subject);
 }
 
-Test(made_up, a_packed_table_s_positions_have_each_object_once)
+Test(forged_file, a_packed_table_s_positions_have_each_object_once)
 {
     struct subject subject = subject_open(DENSE, &options);
     haft_id ids[30];
@@ -82,7 +82,7 @@ static void expect_wrong_number(struct subject *subject, struct bytes *bytes,
     expect_refused(subject, bytes, number_offset(place), number, what);
 }
 
-Test(made_up, numbers_that_no_table_can_have_are_refused_by_their_name)
+Test(forged_file, numbers_that_no_table_can_have_are_refused_by_their_name)
 {
     struct subject subject = subject_open(LOCAL, &options);
     haft_id ids[30];
@@ -101,7 +101,7 @@ Test(made_up, numbers_that_no_table_can_have_are_refused_by_their_name)
     subject_close(&subject);
 }
 
-Test(made_up, marks_that_no_table_can_have_are_refused_by_their_name)
+Test(forged_file, marks_that_no_table_can_have_are_refused_by_their_name)
 {
     struct subject subject = subject_open(LOCAL, &options);
     haft_id ids[30];
@@ -116,7 +116,7 @@ Test(made_up, marks_that_no_table_can_have_are_refused_by_their_name)
 }
 
 /* With a capacity that leaves room for one. */
-Test(made_up, slots_that_stay_free_are_for_a_queue_alone)
+Test(forged_file, slots_that_stay_free_are_for_a_queue_alone)
 {
     for (int is_queue = 0; is_queue < 2; is_queue++) {
         struct subject subject = subject_open(is_queue ? FIFO : LOCAL, &options);
@@ -174,7 +174,7 @@ static size_t link_offset(uint64_t run)
     return body_offset((size_t)run * 16 + 8);
 }
 
-Test(made_up, page_runs_that_overlap_are_refused)
+Test(forged_file, page_runs_that_overlap_are_refused)
 {
     struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
@@ -189,7 +189,7 @@ Test(made_up, page_runs_that_overlap_are_refused)
     subject_close(&subject);
 }
 
-Test(made_up, a_list_of_page_runs_begins_with_one_that_is_fresh)
+Test(forged_file, a_list_of_page_runs_begins_with_one_that_is_fresh)
 {
     struct subject subject = open_trimmed(200); /* they use one and a half */
     struct bytes bytes = saved_of(&subject);
@@ -207,7 +207,7 @@ Test(made_up, a_list_of_page_runs_begins_with_one_that_is_fresh)
 }
 
 /* The one in use and the first of the list change places: no number tells. */
-Test(made_up, a_page_run_that_has_objects_is_in_no_list)
+Test(forged_file, a_page_run_that_has_objects_is_in_no_list)
 {
     struct subject subject = open_trimmed(200);
     struct bytes bytes = saved_of(&subject);
@@ -225,7 +225,7 @@ Test(made_up, a_page_run_that_has_objects_is_in_no_list)
     subject_close(&subject);
 }
 
-Test(made_up, a_page_run_begins_with_a_generation_and_the_tag)
+Test(forged_file, a_page_run_begins_with_a_generation_and_the_tag)
 {
     struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
@@ -239,7 +239,7 @@ Test(made_up, a_page_run_begins_with_a_generation_and_the_tag)
     subject_close(&subject);
 }
 
-Test(made_up, the_page_run_in_use_is_fresh_to_its_end)
+Test(forged_file, the_page_run_in_use_is_fresh_to_its_end)
 {
     struct subject subject = open_trimmed(10);
     struct bytes bytes = saved_of(&subject);
@@ -258,7 +258,7 @@ Test(made_up, the_page_run_in_use_is_fresh_to_its_end)
     subject_close(&subject);
 }
 
-Test(made_up, the_page_run_in_use_is_not_in_the_list)
+Test(forged_file, the_page_run_in_use_is_not_in_the_list)
 {
     struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
@@ -272,7 +272,7 @@ Test(made_up, the_page_run_in_use_is_not_in_the_list)
 }
 
 /* The last slot of a run, which was free, becomes the run in use. */
-Test(made_up, the_page_run_in_use_is_of_a_table_that_has_page_runs)
+Test(forged_file, the_page_run_in_use_is_of_a_table_that_has_page_runs)
 {
     struct subject subject = subject_open(LOCAL, &options);
     const uint64_t last = RUN_SLOTS - 1;
@@ -295,7 +295,7 @@ Test(made_up, the_page_run_in_use_is_of_a_table_that_has_page_runs)
     subject_close(&subject);
 }
 
-Test(made_up, each_fresh_slot_is_in_a_page_run_of_the_list_or_in_use)
+Test(forged_file, each_fresh_slot_is_in_a_page_run_of_the_list_or_in_use)
 {
     struct subject subject = open_trimmed(10);
     struct bytes bytes = saved_of(&subject);
@@ -316,7 +316,7 @@ Test(made_up, each_fresh_slot_is_in_a_page_run_of_the_list_or_in_use)
     subject_close(&subject);
 }
 
-Test(made_up, page_runs_are_as_many_as_the_slots_need)
+Test(forged_file, page_runs_are_as_many_as_the_slots_need)
 {
     struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
@@ -328,7 +328,7 @@ Test(made_up, page_runs_are_as_many_as_the_slots_need)
     subject_close(&subject);
 }
 
-Test(made_up, a_fresh_slot_is_in_no_list_of_free_ones)
+Test(forged_file, a_fresh_slot_is_in_no_list_of_free_ones)
 {
     struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
