@@ -237,6 +237,33 @@ Test(counted, take_gives_the_bytes_without_on_destroy)
 
 /* --- copies --- */
 
+Test(counted_apart, objects_that_are_copied_lie_apart_are_zeros_by_default_and_end_as_zeros)
+{
+    for (size_t size = 0; size <= 64; size++) {
+        const haft_counted_options options = {
+            .capacity = 2, .object_size = size, .copies = true, .wipe = true};
+        const unsigned char zeros[64] = {0};
+        unsigned char ones[64];
+        unsigned char out[64];
+        haft_id ids[2];
+
+        memset(ones, 1, sizeof ones);
+        must(haft_counted_open(&options, &table) == HAFT_OK);
+        for (int i = 0; i < 2; i++) {
+            must(haft_counted_insert(table, ones, &ids[i]) == HAFT_OK);
+        }
+        must(haft_counted_free(table, ids[0]) == HAFT_OK);
+        must(haft_counted_insert(table, NULL, &ids[0]) == HAFT_OK);
+        must(haft_counted_copy(table, ids[0], out) && memcmp(out, zeros, size) == 0);
+        must(haft_counted_copy(table, ids[1], out) && memcmp(out, ones, size) == 0);
+        const void *held = haft_counted_acquire(table, ids[1]);
+
+        must(haft_counted_free(table, ids[1]) == HAFT_OK && memcmp(held, ones, size) == 0);
+        must(haft_counted_release(table, ids[1]) == HAFT_OK && memcmp(held, zeros, size) == 0);
+        must(haft_counted_close(table) == HAFT_OK);
+    }
+}
+
 Test(counted_apart, a_table_of_ids_alone_gives_no_bytes)
 {
     haft_id id;

@@ -208,6 +208,27 @@ Test(counted_open,
     expect_no_leaks();
 }
 
+Test(counted_open, its_bytes_are_all_that_was_given_or_the_slots_ever_used)
+{
+    haft_counted_options options = {.capacity = 1000000, .object_size = 56};
+    haft_footprint footprint;
+    haft_counted *table;
+
+    assert_status(haft_counted_open(&options, &table), HAFT_OK);
+    assert_status(haft_counted_insert(table, NULL, &(haft_id){0}), HAFT_OK);
+    cr_expect(lt(u64, haft_counted_stats_get(table).bytes, 10000));
+    expect_status(haft_counted_close(table), HAFT_OK);
+    options.capacity = 100;
+    assert_status(haft_counted_footprint(&options, &footprint), HAFT_OK);
+    options.memory = malloc((size_t)footprint.bytes);
+    options.memory_size = footprint.bytes;
+    assert_status(haft_counted_open(&options, &table), HAFT_OK);
+    cr_expect(ge(u64, haft_counted_stats_get(table).bytes, 100 * 64));
+    cr_expect(le(u64, haft_counted_stats_get(table).bytes, footprint.bytes));
+    expect_status(haft_counted_close(table), HAFT_OK);
+    free(options.memory);
+}
+
 /* --- allocator --- */
 
 Test(counted_open, all_memory_comes_from_the_allocator_and_goes_back_and_each_refusal_is_told)

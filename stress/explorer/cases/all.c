@@ -52,14 +52,14 @@ extern const struct explored_case side_case, side_find_case, side_set_case, side
 
 /* counted tables */
 extern const struct explored_case counted_hold_case, counted_free_case, counted_release_case,
-    counted_again_case, counted_is_live_case, counted_take_case, counted_copy_case,
-    counted_copy_word_case, counted_shard_case, counted_full_case, counted_full_one_case,
-    counted_full_three_case, counted_full_two_case, counted_full_never_case, counted_look_case,
-    counted_queue_case, counted_queue_two_case, counted_worn_case, counted_chain_case,
-    counted_respawn_case, counted_signal_case, counted_signal_plain_case, counted_signal_queue_case,
-    counted_fork_case, counted_fork_queue_case, counted_close_case, counted_close_wait_case,
-    counted_close_queue_case, counted_close_links_case, counted_close_looks_case,
-    counted_close_insert_case;
+    counted_again_case, counted_is_live_case, counted_require_case, counted_take_case,
+    counted_copy_case, counted_copy_word_case, counted_shard_case, counted_full_case,
+    counted_full_one_case, counted_full_three_case, counted_full_two_case, counted_full_never_case,
+    counted_look_case, counted_queue_case, counted_queue_two_case, counted_worn_case,
+    counted_chain_case, counted_respawn_case, counted_signal_case, counted_signal_plain_case,
+    counted_signal_queue_case, counted_fork_case, counted_fork_queue_case, counted_close_case,
+    counted_close_wait_case, counted_close_queue_case, counted_close_links_case,
+    counted_close_looks_case, counted_close_insert_case;
 
 /* One a line. */
 /* clang-format off */
@@ -170,6 +170,7 @@ const struct explored_case *const all_cases[] = {
     &counted_release_case,
     &counted_again_case,
     &counted_is_live_case,
+    &counted_require_case,
     &counted_take_case,
     &counted_copy_case,
     &counted_copy_word_case,

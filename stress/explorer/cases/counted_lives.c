@@ -219,6 +219,50 @@ const struct explored_case counted_is_live_case = {
     .tear_down = close_counted,
 };
 
+/* --- counted_require: what an id is reported as, that comes to life and ends meanwhile --- */
+
+static haft_status reported;
+
+static void report(const haft_bad_access *access, void *arg)
+{
+    (void)arg;
+    reported = access->status;
+}
+
+static void set_up_require(void)
+{
+    open_plain((haft_counted_options){.capacity = 1, .on_bad_access = report});
+}
+
+/* The id is the first that the table issues. */
+static void require_body(uint32_t thread)
+{
+    const haft_id id = haft_id_pack(haft_counted_layout(counted), HAFT_FIRST_INDEX, 1, 0);
+
+    choose_shard(thread);
+    race_begin();
+    if (thread == 0) {
+        haft_counted_publish(counted, reserve_counted());
+        free_counted(id);
+    } else if (haft_counted_require(counted, id) != NULL) {
+        require_status(haft_counted_release(counted, id), HAFT_OK, "releasing");
+    } else {
+        require(reported == HAFT_NEVER_ISSUED || reported == HAFT_RESERVED ||
+                    reported == HAFT_STALE,
+                "an id is reported as what it never was");
+    }
+    race_end();
+}
+
+const struct explored_case counted_require_case = {
+    .name = "counted_require",
+    .invariant = "an id that is required is held, or reported as what it was at some moment",
+    .threads = 2,
+    .set_up = set_up_require,
+    .body = require_body,
+    .tear_down = close_counted,
+};
+
 /* --- counted_take: the value goes out to one thread, and to none while it is held --- */
 
 static void take_body(uint32_t thread)
