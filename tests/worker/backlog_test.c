@@ -81,6 +81,7 @@ static void start_guard(struct guard *guard, struct reader *reader, haft_table *
 
 static void expect_bounded(int each)
 {
+    const int rest = MOST - 2000 - 2 * each;
     const haft_table_options options = {.capacity = 4000000, .object_size = 8};
     struct shared shared = open_shared(MEMB_CALLER, &options);
     struct guard guard;
@@ -92,7 +93,7 @@ static void expect_bounded(int each)
     start(&driver, shared.domain);
     churn(shared.worker, 2000, each);
     go_on(&driver, &readers[0], &readers[1], &shared);
-    churn(shared.worker, MOST - 2000 - 2 * each, each);
+    churn(shared.worker, rest > each ? rest : each, each); /* so that there is a ticket to await */
     go_on(&driver, &readers[1], &readers[2], &shared);
     start_guard(&guard, &readers[2], shared.table);
     churn(shared.worker, MOST, each);
