@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 TestSuite(block, .timeout = SUITE_SECONDS);
@@ -392,28 +391,4 @@ Test(block, has_allocation_sites_and_aligned_objects_too)
     expect_status(haft_local_free(local, id), HAFT_OK);
     haft_local_close(local);
     cr_expect(eq(ptr, take(&block, sizeof large - OWN_BYTES, 1), large + OWN_BYTES));
-}
-
-/* As under `ulimit -v`: no address space beyond what the process has. */
-Test(block, serves_where_the_process_may_map_nothing_more)
-{
-    static char all[1 << 20];
-    const struct rlimit none = {1, 1};
-
-    need_a_machine();
-    if (under_asan()) {
-        cr_skip("the sanitizer maps memory for itself");
-    }
-    must(setrlimit(RLIMIT_AS, &none) == 0);
-    const haft_allocator block = haft_allocator_block(all, sizeof all);
-    const haft_domain_options domain = {.allocator = &block};
-    haft_table_options table = options;
-    struct tight in = {.block = block};
-
-    table.allocator = &block;
-    assert_status(haft_domain_open(&domain, &in.domain), HAFT_OK);
-    assert_status(haft_table_open(in.domain, &table, &in.table), HAFT_OK);
-    churn(&in);
-    expect_status(haft_table_close(in.table), HAFT_OK);
-    expect_status(haft_domain_close(in.domain), HAFT_OK);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 TestSuite(given, .timeout = SUITE_SECONDS);
@@ -235,28 +234,4 @@ Test(given, a_table_can_be_shared_and_be_a_local_one_again)
     must(haft_domain_close(domain) == HAFT_OK);
     free(memory);
     expect_no_leaks();
-}
-
-/* As under `ulimit -v`: no address space beyond what the process has. */
-Test(given, works_where_the_process_may_map_nothing_more)
-{
-    static char memory[1 << 17];
-    const struct rlimit none = {1, 1};
-    haft_id id;
-
-    need_a_machine();
-    if (under_asan()) {
-        cr_skip("the sanitizer maps memory for itself");
-    }
-    must(footprint_of(&small).bytes <= sizeof memory);
-    must(setrlimit(RLIMIT_AS, &none) == 0);
-    haft_local *local = open_in(&small, memory, sizeof memory);
-
-    for (int i = 0; i < 1000; i++) {
-        must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-    }
-    must(haft_local_insert(local, NULL, &id) == HAFT_FULL);
-    must(haft_local_free(local, id) == HAFT_OK);
-    haft_local_clear(local);
-    haft_local_close(local);
 }

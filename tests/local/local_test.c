@@ -161,38 +161,21 @@ Test(for_each, a_visitor_that_returns_false_ends_the_walk)
     cr_expect(eq(int, walk.count, 7));
 }
 
-Test(for_each, the_visitor_may_free_what_it_is_given)
+/* What it is given, what it was given before, all others. */
+Test(for_each, the_visitor_may_free)
 {
-    struct walk walk = {.free_mode = 1};
-
-    for (int i = 0; i < 100; i++) {
-        insert_value(i);
-    }
-    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 100));
-    cr_expect(eq(u64, haft_local_count(local), 0));
-}
-
-Test(for_each, the_visitor_may_free_what_it_was_given_before)
-{
-    struct walk walk = {.free_mode = 2};
-
-    for (int i = 0; i < 100; i++) {
-        insert_value(i);
-    }
-    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 100));
-    cr_expect(eq(u64, haft_local_count(local), 1));
-}
-
-Test(for_each, the_visitor_may_free_all_others)
-{
+    static const uint64_t visited[] = {0, 100, 100, 1};
+    static const uint64_t left[] = {0, 0, 1, 1};
     haft_id ids[100];
-    struct walk walk = {.free_mode = 3, .others = ids, .other_count = 100};
 
-    for (int i = 0; i < 100; i++) {
-        ids[i] = insert_value(i);
+    for (int mode = 1; mode <= 3; mode++) {
+        struct walk walk = {.free_mode = mode, .others = ids, .other_count = 100};
+
+        local_insert_each(local, ids, 100);
+        cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), visited[mode]));
+        cr_expect(eq(u64, haft_local_count(local), left[mode]));
+        haft_local_clear(local);
     }
-    cr_expect(eq(u64, haft_local_for_each(local, visit, &walk), 1));
-    cr_expect(eq(u64, haft_local_count(local), 1));
 }
 
 Test(for_each, objects_there_from_start_to_end_are_met_once_while_the_visitor_inserts)

@@ -357,7 +357,7 @@ TEST_ON_EACH_ALONE(snapshot, a_history_of_one_keeps_the_last)
 
 /* --- a table of one thread with holes --- */
 
-Test(snapshot, reservations_are_in_the_way)
+Test(snapshot, reservations_and_loading_are_in_the_way)
 {
     haft_local *local = local_open(&(haft_local_options){.capacity = 10});
     haft_local *clone = NULL;
@@ -372,16 +372,6 @@ Test(snapshot, reservations_are_in_the_way)
     expect_status(haft_local_clone(local, &clone), HAFT_IN_USE);
     haft_local_abort(local, id);
     expect_status(haft_local_rewind(local, history, 0), HAFT_OK);
-    haft_history_close(history);
-    haft_local_close(local);
-}
-
-Test(snapshot, loading_is_in_the_way)
-{
-    haft_local *local = local_open(&(haft_local_options){.capacity = 10});
-    haft_history *history;
-
-    assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     haft_local_load_begin(local);
     expect_status(haft_local_snapshot(local, history, NULL), HAFT_LOADING);
     haft_local_load_end(local);
