@@ -20,7 +20,8 @@ static void set_up(void)
     open_table(&wish);
     struct reservation *memory = &fixture.table->slots.memory;
 
-    memory->kind = IN_STEPS;
+    memory->kind = IN_STEPS; /* and nothing is ready any more */
+    store_relaxed(OWN, &memory->ready, 0);
     require(mprotect(memory->base, memory->size, PROT_READ) == 0, "readable memory");
     workers[0] = open_worker();
     workers[1] = open_worker();
