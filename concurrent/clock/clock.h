@@ -13,7 +13,10 @@ struct member;
 struct nesting;
 struct text;
 
-/* A member that a clock has no use for is NULL; the functions of domain.h and jobs.h check that. */
+/*
+ * A member that a clock has no use for is NULL; the functions of domain.h and jobs_and_parks.h
+ * check that.
+ */
 struct clock {
     const char *name;
     bool is_foreign; /* its read sections are those of a foreign clock */
@@ -41,8 +44,8 @@ struct clock {
 
     /*
      * The calling thread opens, or closes, a worker.  join: HAFT_OK, with what quiescent() is to
-     * be given, and the lift that leave() is to be given (jobs.h; 0: none); or HAFT_NO_MEMORY.
-     * Both or none.
+     * be given, and the lift that leave() is to be given (jobs_and_parks.h; 0: none); or
+     * HAFT_NO_MEMORY.  Both or none.
      */
     haft_status (*join)(haft_domain *domain, haft_worker *worker, struct member **member,
                         uint32_t *lift);
@@ -59,8 +62,8 @@ struct clock {
     void (*online)(haft_domain *domain);
 
     /*
-     * Jobs (jobs.h).  The calling thread's nesting state, brought up to date; with `wanted`, a new
-     * one if it has none.  NULL: it has none, or there is no memory for one.
+     * Jobs (jobs_and_parks.h).  The calling thread's nesting state, brought up to date; with
+     * `wanted`, a new one if it has none.  NULL: it has none, or there is no memory for one.
      */
     struct nesting *(*nesting)(haft_domain *domain, bool wanted);
 

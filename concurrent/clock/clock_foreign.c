@@ -6,10 +6,10 @@
  */
 #include "concurrent/clock/clock_foreign.h"
 #include "concurrent/clock/foreign.h"
-#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/grace_periods.h"
+#include "concurrent/clock/jobs_and_parks.h"
 #include "concurrent/clock/measure.h"
 #include "concurrent/clock/stall.h"
-#include "concurrent/clock/tickets.h"
 #include "lib/base/compiler.h"
 #include "lib/base/pause.h"
 #include "lib/base/text.h"

@@ -5,8 +5,8 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/clock/section_count.h"
-#include "concurrent/clock/tickets.h"
 #include <assert.h>
 
 static haft_status frame_wait_for(haft_domain *domain, uint64_t ticket)

@@ -17,7 +17,7 @@
  *
  * A quiescent point counts for the whole thread, so an inner job must not announce one: the
  * pointers that the outer job has resolved would be void.  The level in a member's nesting state
- * tells the two apart (jobs.h).
+ * tells the two apart (jobs_and_parks.h).
  *
  * Edges in this file.
  *   QUIET   announce, go_away (release) -> reach (acquire)
@@ -35,11 +35,11 @@
 #include "concurrent/batches/tuning.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/grace_periods.h"
+#include "concurrent/clock/jobs_and_parks.h"
 #include "concurrent/clock/measure.h"
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/thread.h"
-#include "concurrent/clock/tickets.h"
 #include "lib/base/compiler.h"
 #include "lib/base/os.h"
 #include "lib/base/pause.h"

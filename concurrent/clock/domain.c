@@ -9,11 +9,11 @@
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/foreign.h"
-#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/grace_periods.h"
+#include "concurrent/clock/jobs_and_parks.h"
 #include "concurrent/clock/measure.h"
 #include "concurrent/clock/registry.h"
 #include "concurrent/clock/section_count.h"
-#include "concurrent/clock/tickets.h"
 #include "lib/base/os.h"
 #include "lib/base/sized.h"
 #include <assert.h>

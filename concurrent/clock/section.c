@@ -2,7 +2,7 @@
  * announcement, and begin and end do nothing. */
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/foreign.h"
-#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/jobs_and_parks.h"
 #include "concurrent/clock/section_count.h"
 #include <assert.h>
 #include <haft/domain.h>

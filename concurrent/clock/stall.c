@@ -10,8 +10,8 @@
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/clock/measure.h"
-#include "concurrent/clock/tickets.h"
 #include "lib/base/os.h"
 #include "lib/base/text.h"
 #include <inttypes.h>

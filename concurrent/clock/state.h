@@ -11,7 +11,7 @@
 #include "lib/base/os.h"
 #include <haft/domain.h>
 
-/* The nesting state of a thread with a clock: see jobs.h. */
+/* The nesting state of a thread with a clock: see jobs_and_parks.h. */
 struct nesting {
     int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
     uint32_t open; /* jobs begun and not ended, and parks not taken back */

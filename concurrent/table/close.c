@@ -23,7 +23,7 @@
 #include "concurrent/table/close.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/open.h"
 #include "concurrent/table/stats.h"

@@ -6,8 +6,8 @@
  */
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/clock/thread.h"
-#include "concurrent/clock/tickets.h"
 #include "concurrent/worker/exchange.h"
 #include "concurrent/worker/handed.h"
 #include "concurrent/worker/retire.h"

@@ -11,7 +11,7 @@
 #include <haft/share.h>
 
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/table/census.h"
 #include "concurrent/table/close.h"
 #include "concurrent/table/open.h"

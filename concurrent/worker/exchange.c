@@ -11,7 +11,7 @@
 #include "concurrent/worker/exchange.h"
 #include "concurrent/batches/batch.h"
 #include "concurrent/batches/pool.h"
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/worker/descriptors.h"
 #include "concurrent/worker/handed.h"
 #include "concurrent/worker/worker_list.h"

@@ -8,7 +8,7 @@
 #include "concurrent/worker/retire.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/worker/budget.h"
 #include "concurrent/worker/exchange.h"
 #include "concurrent/worker/handed.h"

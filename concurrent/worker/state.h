@@ -68,7 +68,7 @@ struct haft_worker {
     struct batch *spares[SPARE_BATCHES]; /* empty descriptors */
     uint32_t spare_count;
     uint32_t batch_limit;    /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t lift;           /* of its thread's nesting state, that it is of: see jobs.h */
+    uint32_t lift;           /* of its thread's nesting state: see jobs_and_parks.h */
     uint64_t callback;       /* that it was opened in; 0: none */
     struct segment *segment; /* of descriptors, brought last by its thread */
     bool is_to_draw;         /* open, and it has not drawn from the budget */

@@ -7,7 +7,7 @@
 #include "concurrent/worker/sweep.h"
 #include "concurrent/batches/tuning.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/worker/exchange.h"
 #include "concurrent/worker/handed.h"
 #include "concurrent/worker/lists.h"

@@ -3,7 +3,7 @@
  * others, and grace periods end meanwhile.  Each call reclaims the slots that have elapsed when it
  * begins, and returns.
  */
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "tests/support.h"
 #include <haft/memory.h>
 #include <haft/pin.h>

@@ -1,5 +1,5 @@
 /* White-box: batches on their way between a worker, its ring and the depot. */
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/worker/budget.h"
 #include "concurrent/worker/descriptors.h"
 #include "concurrent/worker/exchange.h"

@@ -2,7 +2,7 @@
  * White-box: batches that wait and batches that have elapsed, where their queues are full or their
  * tickets come in another order.
  */
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/worker/exchange.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/memory.h>

@@ -1,7 +1,7 @@
 /* White-box: a stall is reported of the grace period that was measured, and of no other. */
 #include "concurrent/clock/stall.h"
 #include "concurrent/clock/domain.h"
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "stress/explorer/cases/case.h"
 
 #define TICKETS 3

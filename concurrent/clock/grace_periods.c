@@ -7,7 +7,7 @@
  *   COUNT    statistics
  *   RETRY    a first look; the compare-and-swap decides
  */
-#include "concurrent/clock/tickets.h"
+#include "concurrent/clock/grace_periods.h"
 #include "concurrent/clock/measure.h"
 
 uint64_t domain_ticket(haft_domain *domain)

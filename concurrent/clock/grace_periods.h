@@ -1,5 +1,5 @@
 /*
- * concurrent/clock/tickets.h - the ticket clock.
+ * concurrent/clock/grace_periods.h - when a grace period has ended: the ticket clock.
  *
  * Message passing without fences.  `requested` counts tickets taken, `done` the tickets whose
  * grace period has passed:
@@ -11,8 +11,8 @@
  * The ticket is taken after the last free of its batch, and s is read before the wait begins,
  * so a driver that covers a ticket began to wait after the frees.
  */
-#ifndef HAFT_CONCURRENT_TICKETS_H
-#define HAFT_CONCURRENT_TICKETS_H
+#ifndef HAFT_CONCURRENT_GRACE_PERIODS_H
+#define HAFT_CONCURRENT_GRACE_PERIODS_H
 
 #include "concurrent/clock/state.h"
 
@@ -34,4 +34,4 @@ uint64_t domain_backlog(const haft_domain *domain);
  */
 void domain_end_grace(haft_domain *domain, uint64_t ticket);
 
-#endif /* HAFT_CONCURRENT_TICKETS_H */
+#endif /* HAFT_CONCURRENT_GRACE_PERIODS_H */

@@ -1,13 +1,13 @@
 /*
- * concurrent/clock/jobs.h - jobs that wait for jobs: the nesting states of threads with a clock.
- * See haft/domain.h.
+ * concurrent/clock/jobs_and_parks.h - jobs that wait for jobs, and parks: the nesting
+ * states of threads with a clock.  See haft/domain.h.
  *
  * The workers clock keeps a nesting state in each member of a domain; foreign clocks have one for
  * each thread and ctx, since a thread is online, or in a section, for all domains with the same
  * one.
  */
-#ifndef HAFT_CONCURRENT_JOBS_H
-#define HAFT_CONCURRENT_JOBS_H
+#ifndef HAFT_CONCURRENT_JOBS_AND_PARKS_H
+#define HAFT_CONCURRENT_JOBS_AND_PARKS_H
 
 #include "concurrent/clock/state.h"
 #include <haft/domain.h>
@@ -37,4 +37,4 @@ void lift_leave(struct nesting *nesting, uint32_t lift);
 /* haft_thread_online() on a thread that is online: it was offline before the lift, and stays. */
 void lift_keep(struct nesting *nesting);
 
-#endif /* HAFT_CONCURRENT_JOBS_H */
+#endif /* HAFT_CONCURRENT_JOBS_AND_PARKS_H */

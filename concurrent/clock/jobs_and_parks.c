@@ -1,11 +1,11 @@
 /*
- * Jobs that wait for jobs.
+ * Jobs that wait for jobs, and parks.
  *
  * A level counts what is begun; a state is the level before.  Going from 0 or PARKED to 1 and back
  * is the clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
  * change only the count, so they cost no store that another thread reads.
  */
-#include "concurrent/clock/jobs.h"
+#include "concurrent/clock/jobs_and_parks.h"
 #include "concurrent/clock/callback.h"
 #include "concurrent/clock/foreign.h"
 #include "concurrent/clock/section_count.h"
