@@ -9162,7 +9162,10 @@ struct haft__member;
 struct haft__nesting;
 struct haft__text;
 
-/* A member that a clock has no use for is NULL; the functions of domain.h and jobs.h check that. */
+/*
+ * A member that a clock has no use for is NULL; the functions of domain.h and jobs_and_parks.h
+ * check that.
+ */
 struct haft__clock {
     const char *name;
     bool is_foreign; /* its read sections are those of a foreign clock */
@@ -9190,8 +9193,8 @@ struct haft__clock {
 
     /*
      * The calling thread opens, or closes, a worker.  join: HAFT_OK, with what quiescent() is to
-     * be given, and the lift that leave() is to be given (jobs.h; 0: none); or HAFT_NO_MEMORY.
-     * Both or none.
+     * be given, and the lift that leave() is to be given (jobs_and_parks.h; 0: none); or
+     * HAFT_NO_MEMORY.  Both or none.
      */
     haft_status (*join)(haft_domain *domain, haft_worker *worker, struct haft__member **member,
                         uint32_t *lift);
@@ -9208,8 +9211,8 @@ struct haft__clock {
     void (*online)(haft_domain *domain);
 
     /*
-     * Jobs (jobs.h).  The calling thread's nesting state, brought up to date; with `wanted`, a new
-     * one if it has none.  NULL: it has none, or there is no memory for one.
+     * Jobs (jobs_and_parks.h).  The calling thread's nesting state, brought up to date; with
+     * `wanted`, a new one if it has none.  NULL: it has none, or there is no memory for one.
      */
     struct haft__nesting *(*nesting)(haft_domain *domain, bool wanted);
 
@@ -9423,7 +9426,7 @@ HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__meas
  * concurrent/clock/state.h - the structs of the domain.
  */
 
-/* The nesting state of a thread with a clock: see jobs.h. */
+/* The nesting state of a thread with a clock: see jobs_and_parks.h. */
 struct haft__nesting {
     int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
     uint32_t open; /* jobs begun and not ended, and parks not taken back */
@@ -9480,8 +9483,40 @@ struct haft_domain {
 };
 
 /*
- * concurrent/clock/jobs.h - jobs that wait for jobs: the nesting states of threads with a clock.
- * See haft/domain.h.
+ * concurrent/clock/grace_periods.h - when a grace period has ended: the ticket clock.
+ *
+ * Message passing without fences.  `requested` counts tickets taken, `done` the tickets whose
+ * grace period has passed:
+ *
+ *   retiring   the frees of a batch; ticket = requested + 1                       (TICKET)
+ *   driving    s = requested; one full grace period; done = max(done, s)          (ELAPSED)
+ *   reusing    the batch may be reused when done >= ticket
+ *
+ * The ticket is taken after the last free of its batch, and s is read before the wait begins,
+ * so a driver that covers a ticket began to wait after the frees.
+ */
+
+/* A ticket for the calling thread's frees so far.  Lock-free. */
+HAFT_INTERNAL uint64_t haft__domain_ticket(haft_domain *domain);
+
+/* All tickets taken so far: the frees that they stand for come before the caller's next step. */
+HAFT_INTERNAL uint64_t haft__domain_requested(const haft_domain *domain);
+
+/* The highest ticket whose grace period has passed.  Wait-free. */
+HAFT_INTERNAL uint64_t haft__domain_done(const haft_domain *domain);
+
+/* Tickets requested and not done.  Wait-free. */
+HAFT_INTERNAL uint64_t haft__domain_backlog(const haft_domain *domain);
+
+/*
+ * A wait for a grace period has ended, with all tickets up to `ticket` done; it began with
+ * measure_begin(), which has it watched for stalls.  Several threads may end the same wait.
+ */
+HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket);
+
+/*
+ * concurrent/clock/jobs_and_parks.h - jobs that wait for jobs, and parks: the nesting
+ * states of threads with a clock.  See haft/domain.h.
  *
  * The workers clock keeps a nesting state in each member of a domain; foreign clocks have one for
  * each thread and ctx, since a thread is online, or in a section, for all domains with the same
@@ -9533,38 +9568,6 @@ HAFT_INTERNAL uint64_t haft__domain_waited_ns(haft_domain *domain, uint64_t *tic
  * stderr.  Lock-free apart from these.
  */
 HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain);
-
-/*
- * concurrent/clock/tickets.h - the ticket clock.
- *
- * Message passing without fences.  `requested` counts tickets taken, `done` the tickets whose
- * grace period has passed:
- *
- *   retiring   the frees of a batch; ticket = requested + 1                       (TICKET)
- *   driving    s = requested; one full grace period; done = max(done, s)          (ELAPSED)
- *   reusing    the batch may be reused when done >= ticket
- *
- * The ticket is taken after the last free of its batch, and s is read before the wait begins,
- * so a driver that covers a ticket began to wait after the frees.
- */
-
-/* A ticket for the calling thread's frees so far.  Lock-free. */
-HAFT_INTERNAL uint64_t haft__domain_ticket(haft_domain *domain);
-
-/* All tickets taken so far: the frees that they stand for come before the caller's next step. */
-HAFT_INTERNAL uint64_t haft__domain_requested(const haft_domain *domain);
-
-/* The highest ticket whose grace period has passed.  Wait-free. */
-HAFT_INTERNAL uint64_t haft__domain_done(const haft_domain *domain);
-
-/* Tickets requested and not done.  Wait-free. */
-HAFT_INTERNAL uint64_t haft__domain_backlog(const haft_domain *domain);
-
-/*
- * A wait for a grace period has ended, with all tickets up to `ticket` done; it began with
- * measure_begin(), which has it watched for stalls.  Several threads may end the same wait.
- */
-HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket);
 
 /* concurrent/clock/clock_foreign.c */
 
@@ -10128,7 +10131,7 @@ HAFT_INTERNAL bool haft__thread_is_gone(uint64_t number);
  *
  * A quiescent point counts for the whole thread, so an inner job must not announce one: the
  * pointers that the outer job has resolved would be void.  The level in a member's nesting state
- * tells the two apart (jobs.h).
+ * tells the two apart (jobs_and_parks.h).
  *
  * Edges in this file.
  *   QUIET   announce, go_away (release) -> reach (acquire)
@@ -10788,10 +10791,91 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
     return stats;
 }
 
-/* concurrent/clock/jobs.c */
+/* concurrent/clock/grace_periods.c */
 
 /*
- * Jobs that wait for jobs.
+ * Tickets and the ends of grace periods.
+ *
+ * Edges in this file.
+ *   TICKET   domain_ticket (release)    -> domain_requested (acquire)   frees before the wait
+ *   ELAPSED  domain_end_grace (release) -> domain_done (acquire)        the wait before reuse
+ *   COUNT    statistics
+ *   RETRY    a first look; the compare-and-swap decides
+ */
+
+HAFT_INTERNAL uint64_t haft__domain_ticket(haft_domain *domain)
+{
+    /* Weakened, a driver could begin its wait before the frees that this ticket stands for. */
+    const uint64_t ticket = haft__fetch_add_release(TICKET, &domain->requested, 1) + 1;
+
+    if (domain->clock->requested != NULL) {
+        domain->clock->requested(domain, ticket);
+    }
+    return ticket;
+}
+
+HAFT_INTERNAL uint64_t haft__domain_requested(const haft_domain *domain)
+{
+    return haft__load_acquire(TICKET, &domain->requested);
+}
+
+HAFT_INTERNAL uint64_t haft__domain_done(const haft_domain *domain)
+{
+    /* Weakened, a slot could be written again before its last readers' reads. */
+    return haft__load_acquire(ELAPSED, &domain->done);
+}
+
+HAFT_INTERNAL uint64_t haft__domain_backlog(const haft_domain *domain)
+{
+    /* In this order: `done` never runs ahead of what `requested` is read as. */
+    const uint64_t done = haft__load_acquire(ELAPSED, &domain->done);
+    const uint64_t haft__requested = haft__load_relaxed(COUNT, &domain->requested);
+
+    return haft__requested > done ? haft__requested - done : 0;
+}
+
+/*
+ * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  False
+ * if they were done already.  `since`: when the wait was noticed; 0: it was not.
+ */
+static bool haft__finish(haft_domain *domain, uint64_t ticket, uint64_t *since)
+{
+    uint64_t before = haft__load_relaxed(RETRY, &domain->done);
+
+    while (before < ticket) {
+        /* While `done` stands there, its measure stays. */
+        if (haft__measure_read(&domain->measure, since) != before + 1) {
+            *since = 0;
+        }
+        /* Weakened, a slot could be written again before its last readers' reads. */
+        if (haft__cas_release(ELAPSED, &domain->done, before, ticket)) {
+            return true;
+        }
+        before = haft__load_relaxed(RETRY, &domain->done);
+    }
+    return false;
+}
+
+HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket)
+{
+    uint64_t since;
+
+    if (!haft__finish(domain, ticket, &since)) {
+        return;
+    }
+    haft__fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
+    const uint64_t lasted = since != 0 ? haft__os_now_ns() - since : 0;
+    uint64_t longest = haft__load_relaxed(COUNT, &domain->longest_ns);
+
+    while (longest < lasted && !haft__cas_relaxed(COUNT, &domain->longest_ns, longest, lasted)) {
+        longest = haft__load_relaxed(COUNT, &domain->longest_ns); /* of another driver's */
+    }
+}
+
+/* concurrent/clock/jobs_and_parks.c */
+
+/*
+ * Jobs that wait for jobs, and parks.
  *
  * A level counts what is begun; a state is the level before.  Going from 0 or PARKED to 1 and back
  * is the clock's: it comes online or goes offline, or begins or ends a read section.  Inner jobs
@@ -11319,87 +11403,6 @@ HAFT_INTERNAL bool haft__thread_is_gone(uint64_t number)
     return number <= haft__last_of_parent && number != haft__forking;
 }
 
-/* concurrent/clock/tickets.c */
-
-/*
- * Tickets and the ends of grace periods.
- *
- * Edges in this file.
- *   TICKET   domain_ticket (release)    -> domain_requested (acquire)   frees before the wait
- *   ELAPSED  domain_end_grace (release) -> domain_done (acquire)        the wait before reuse
- *   COUNT    statistics
- *   RETRY    a first look; the compare-and-swap decides
- */
-
-HAFT_INTERNAL uint64_t haft__domain_ticket(haft_domain *domain)
-{
-    /* Weakened, a driver could begin its wait before the frees that this ticket stands for. */
-    const uint64_t ticket = haft__fetch_add_release(TICKET, &domain->requested, 1) + 1;
-
-    if (domain->clock->requested != NULL) {
-        domain->clock->requested(domain, ticket);
-    }
-    return ticket;
-}
-
-HAFT_INTERNAL uint64_t haft__domain_requested(const haft_domain *domain)
-{
-    return haft__load_acquire(TICKET, &domain->requested);
-}
-
-HAFT_INTERNAL uint64_t haft__domain_done(const haft_domain *domain)
-{
-    /* Weakened, a slot could be written again before its last readers' reads. */
-    return haft__load_acquire(ELAPSED, &domain->done);
-}
-
-HAFT_INTERNAL uint64_t haft__domain_backlog(const haft_domain *domain)
-{
-    /* In this order: `done` never runs ahead of what `requested` is read as. */
-    const uint64_t done = haft__load_acquire(ELAPSED, &domain->done);
-    const uint64_t haft__requested = haft__load_relaxed(COUNT, &domain->requested);
-
-    return haft__requested > done ? haft__requested - done : 0;
-}
-
-/*
- * Mark the tickets up to `ticket` as done; a driver beside this one may have gone further.  False
- * if they were done already.  `since`: when the wait was noticed; 0: it was not.
- */
-static bool haft__finish(haft_domain *domain, uint64_t ticket, uint64_t *since)
-{
-    uint64_t before = haft__load_relaxed(RETRY, &domain->done);
-
-    while (before < ticket) {
-        /* While `done` stands there, its measure stays. */
-        if (haft__measure_read(&domain->measure, since) != before + 1) {
-            *since = 0;
-        }
-        /* Weakened, a slot could be written again before its last readers' reads. */
-        if (haft__cas_release(ELAPSED, &domain->done, before, ticket)) {
-            return true;
-        }
-        before = haft__load_relaxed(RETRY, &domain->done);
-    }
-    return false;
-}
-
-HAFT_INTERNAL void haft__domain_end_grace(haft_domain *domain, uint64_t ticket)
-{
-    uint64_t since;
-
-    if (!haft__finish(domain, ticket, &since)) {
-        return;
-    }
-    haft__fetch_add_relaxed(COUNT, &domain->grace_periods, 1);
-    const uint64_t lasted = since != 0 ? haft__os_now_ns() - since : 0;
-    uint64_t longest = haft__load_relaxed(COUNT, &domain->longest_ns);
-
-    while (longest < lasted && !haft__cas_relaxed(COUNT, &domain->longest_ns, longest, lasted)) {
-        longest = haft__load_relaxed(COUNT, &domain->longest_ns); /* of another driver's */
-    }
-}
-
 /*
  * concurrent/worker/counters.h - what each worker counts.
  *
@@ -11516,7 +11519,7 @@ struct haft_worker {
     struct haft__batch *spares[haft__SPARE_BATCHES]; /* empty descriptors */
     uint32_t spare_count;
     uint32_t batch_limit;    /* batch limit: the worker may hold back 2 * (batch_limit - 1) slots */
-    uint32_t lift;           /* of its thread's nesting state, that it is of: see jobs.h */
+    uint32_t lift;           /* of its thread's nesting state: see jobs_and_parks.h */
     uint64_t callback;       /* that it was opened in; 0: none */
     struct haft__segment *segment; /* of descriptors, brought last by its thread */
     bool is_to_draw;         /* open, and it has not drawn from the budget */
