@@ -109,21 +109,29 @@ Test(counted_end, tables_that_free_each_others_objects_nest_once_for_each)
 
 Test(counted_end, closing_frees_objects_that_free_others)
 {
-    haft_id id = HAFT_NIL;
+    for (uint64_t min_free = 0; min_free < 2; min_free++) {
+        haft_id first;
+        void *next;
 
-    assert_status(haft_counted_open(&(haft_counted_options){.capacity = 100,
-                                                            .object_size = sizeof(haft_id),
-                                                            .on_destroy = free_next,
-                                                            .destroy_arg = &table},
-                                    &table),
-                  HAFT_OK);
-    id = insert_into(table, id);
-    id = insert_into(table, id);
-    insert_into(table, HAFT_NIL);
-    /* From the first slot on: none of them leads to one that has been freed. */
-    expect_status(haft_counted_free(table, id), HAFT_OK);
-    expect_status(haft_counted_close(table), HAFT_OK);
-    cr_expect(eq(int, destroyed, 3));
+        destroyed = deepest = 0;
+        assert_status(haft_counted_open(&(haft_counted_options){.capacity = 100,
+                                                                .object_size = sizeof(haft_id),
+                                                                .min_free = min_free,
+                                                                .on_destroy = free_next,
+                                                                .destroy_arg = &table},
+                                        &table),
+                      HAFT_OK);
+        /* The lower slot leads to the higher one, which closing meets after it. */
+        assert_status(haft_counted_reserve(table, &first, &next), HAFT_OK);
+        const haft_id second = insert_into(table, HAFT_NIL);
+
+        must(haft_id_index(HAFT_LAYOUT_32_32, first) < haft_id_index(HAFT_LAYOUT_32_32, second));
+        memcpy(next, &second, sizeof second);
+        haft_counted_publish(table, first);
+        expect_status(haft_counted_close(table), HAFT_OK);
+        cr_expect(eq(int, destroyed, 2));
+        cr_expect(eq(int, deepest, 1));
+    }
 }
 
 /* --- what on_destroy meets --- */
@@ -326,9 +334,25 @@ static void count_end(void *object, haft_id id, void *arg)
 static const haft_counted_options counting = {
     .capacity = 10, .object_size = 8, .on_destroy = count_end, .destroy_arg = &destroyed};
 
+/* `arg` has the index of the object that ended before. */
+static void end_in_order(void *object, haft_id id, void *arg)
+{
+    uint64_t *last = arg;
+
+    (void)object;
+    must(haft_id_index(HAFT_LAYOUT_32_32, id) > *last);
+    *last = haft_id_index(HAFT_LAYOUT_32_32, id);
+    destroyed++;
+}
+
 Test(counted_end, close_frees_all_objects_in_order_of_index)
 {
-    assert_status(haft_counted_open(&counting, &table), HAFT_OK);
+    uint64_t last = 0;
+    haft_counted_options options = counting;
+
+    options.on_destroy = end_in_order;
+    options.destroy_arg = &last;
+    assert_status(haft_counted_open(&options, &table), HAFT_OK);
     for (int i = 0; i < 7; i++) {
         insert_into(table, HAFT_NIL);
     }
@@ -466,7 +490,7 @@ Test(counted_end, the_child_of_a_fork_abandons_what_others_hold_and_opens_a_tabl
 static haft_id for_handler;
 static volatile sig_atomic_t interrupted;
 
-/* In a handler: acquire and copy, and free and release, as this on_destroy may be called there. */
+/* In a handler: acquire and copy, and release, as this on_destroy may be called there. */
 static void use_in_handler(int number)
 {
     uint64_t value;

@@ -61,8 +61,8 @@ Test(counted_reuse, full_is_said_exactly_when_all_slots_are_taken)
 
 static _Atomic(int) unexpected;
 
-/* One of two threads that each have at most half of the capacity: none finds it full. */
-static void *take_a_half(void *arg)
+/* One of three threads that each have at most a third of the capacity: none finds it full. */
+static void *take_a_third(void *arg)
 {
     for (int round = 0; round < 20000; round++) {
         haft_id ids[4];
@@ -84,7 +84,7 @@ Test(counted_reuse, threads_that_take_no_more_than_the_capacity_are_never_told_f
 
         open_with(&(haft_counted_options){.capacity = 12, .object_size = 8, .min_free = min_free});
         for (int i = 0; i < 3; i++) {
-            must(pthread_create(&threads[i], NULL, take_a_half, NULL) == 0);
+            must(pthread_create(&threads[i], NULL, take_a_third, NULL) == 0);
         }
         for (int i = 0; i < 3; i++) {
             must(pthread_join(threads[i], NULL) == 0);
