@@ -7,9 +7,11 @@
  * at once more after the frame is left.
  *
  * Edges in this file.
- *   FRAME    enter_frame, leave_frame (release) -> frame_of (acquire)   a frame's members before
- *            the pointer to it, for signal handlers of this thread
- *   OWN      the slot's word, by its one owner; the chain, by one thread and its signal handlers
+ *   FRAME    enter_frame, leave_frame, take_chain (release) -> frame_of, destroy_object, take_chain
+ *            (acquire)   a frame's members before the pointer to it, and leaving it before the last
+ *            look at its chain, for signal handlers of this thread
+ *   OWN      the slot's word, by its one owner; the chain, which defer pushes to, by one thread and
+ *            its signal handlers
  */
 #include "concurrent/counted/destroy.h"
 #include "concurrent/counted/free_slots.h"
@@ -31,6 +33,7 @@ static THREAD_LOCAL atomic_u64 innermost; /* a struct frame *; of this thread al
 /* The thread's frame for the table; NULL: there is none. */
 static struct frame *frame_of(const haft_counted *table)
 {
+    /* Weakened, a signal handler could read the frame's members from before it was entered. */
     struct frame *frame = (struct frame *)(uintptr_t)load_acquire(FRAME, &innermost);
 
     while (frame != NULL && frame->table != table) {
@@ -52,12 +55,16 @@ static void enter_frame(struct frame *frame)
 
 static void leave_frame(const struct frame *frame)
 {
-    assert(frame->outer != frame);
+    assert(load_relaxed(OWN, &innermost) == (uintptr_t)frame && "handlers leave their frames");
+    /* Weakened, a signal handler could destroy in another frame while this one still does. */
     store_release(FRAME, &innermost, (uintptr_t)frame->outer);
 }
 
 static uint64_t take_chain(struct frame *frame)
 {
+    /* Release: weakened, the last look could come before the frame is left: what a signal handler
+     * puts into the chain in between would stay there.  Acquire: weakened, the words of the slots
+     * that handlers put there could be from before. */
     return exchange_acq_rel(FRAME, &frame->chain, COUNTED_ENDING);
 }
 
@@ -132,6 +139,7 @@ void destroy_object(haft_counted *table, uint64_t index)
     const int cancel = os_cancel_off(); /* once for a chain */
     struct frame frame = {.table = table};
 
+    /* Weakened, a walk through this frame could find members of the outer one from before. */
     frame.outer = (struct frame *)(uintptr_t)load_acquire(FRAME, &innermost);
     store_relaxed(OWN, &frame.chain, COUNTED_ENDING);
     for (uint64_t chain = index; chain != COUNTED_ENDING; chain = take_chain(&frame)) {

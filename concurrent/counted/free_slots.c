@@ -11,6 +11,7 @@
  *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it; nor
  *            from the number of slots that can be read
  *   RETRY    a first look; the compare-and-swap decides
+ *   SAME     a second look at the fresh slots, after the queue's ends were acquired
  */
 #include "concurrent/counted/free_slots.h"
 #include "concurrent/counted/queue.h"
@@ -118,7 +119,7 @@ static haft_status take_queued(haft_counted *table, uint64_t *index)
             if (status != HAFT_BUSY) {
                 return status;
             }
-        } else if (load_relaxed(RETRY, fresh) == at) {
+        } else if (load_relaxed(SAME, fresh) == at) {
             return HAFT_FULL;
         }
     }

@@ -2,12 +2,13 @@
  * Holding counted objects: acquire, again, release, and copies.
  *
  * Edges in this file.
- *   PUBLISH  haft_counted_publish (release) -> haft_counted_acquire, haft_counted_copy, copy_words
- *            (acquire)
- *            object before word
- *   HOLD     haft_counted_release (release) -> haft_counted_release, haft_counted_free (acquire)
- *            all uses by holders before the object's end; between them lie only read-modify-writes
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words
+ *            (acquire)   object before word
+ *   HOLD     haft_counted_release, free_any (release) -> haft_counted_release, the last one,
+ *            free_any, end_plainly, haft_counted_take (acquire)   all uses by holders before the
+ *            object's end; between them lie only read-modify-writes
  *   RETRY    a first look; the compare-and-swap decides
+ *   SAME     a copy's second look, after the object's words were acquired
  *   ONWARD   the caller's hold already orders the object
  */
 #include "concurrent/counted/destroy.h"
@@ -139,7 +140,7 @@ static bool copy_words(const haft_counted *table, haft_id id, void *object)
         return false;
     }
     values_read(table, at + 1, words);
-    if (!is_unchanged(before, load_relaxed(RETRY, at))) {
+    if (!is_unchanged(before, load_relaxed(SAME, at))) {
         return false;
     }
     if (table->object_size != 0) { /* else `object` may be NULL */
@@ -171,7 +172,7 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
     }
     const uint64_t value = values_read_one(at + 1);
 
-    if (!is_unchanged(before, load_relaxed(RETRY, at))) {
+    if (!is_unchanged(before, load_relaxed(SAME, at))) {
         return false;
     }
     memcpy(object, &value, sizeof value);

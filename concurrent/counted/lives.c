@@ -2,12 +2,14 @@
  * The lives of counted objects: insert, reserve, publish, abort; free, take.
  *
  * Edges in this file.
- *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy (acquire), and
- *            haft_counted_free, haft_counted_take (acquire)   object before word
- *   HOLD     haft_counted_release, haft_counted_free (release) -> haft_counted_free,
- *            haft_counted_take (acquire)   all uses by holders before the object's end; and what
- *            the thread that frees did before
- *   SHARD    end_plainly (release) -> shards_try (acquire)   the slot's last life
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words, the
+ *            looks in ids.c (acquire)   object before word
+ *   HOLD     haft_counted_release, free_any, and publish_word, for an end without a hold (release)
+ *            -> free_any, end_plainly, haft_counted_take, haft_counted_release, the last one
+ *            (acquire)   all uses by holders before the object's end; and what the thread that
+ *            frees did before
+ *   SHARD    end_plainly (release) -> shards_try, shards_look, shards_close (acquire)   the slot's
+ *            last life
  *   OWN      only this call writes the word
  *   RETRY    a first look; the compare-and-swap decides
  */

@@ -12,11 +12,13 @@
  * in `returned` when it is done, and closing waits for as many as slots were linked.
  *
  * Edges in this file.
- *   QUEUE    queue_give, advance_tail (release) -> queue_take, queue_give, queue_close (acquire)
- *            the slot's last life, and its link before the tail that leads on
+ *   QUEUE    queue_give, advance_tail, queue_take, close_links (release) -> queue_take, queue_give,
+ *            read_last, queue_close, close_links (acquire)   the slot's last life, its link before
+ *            the tail that leads on, and the end that was read before one that follows from it
  *   OWN      only this call writes the slot's word
  *   COUNT    how many slots were linked; each link orders the next slot's word
  *   RETRY    a first look; the compare-and-swap decides
+ *   SAME     a second look at an end, after the last slot's word was acquired
  */
 #include "concurrent/counted/queue.h"
 #include "concurrent/counted/returned.h"
@@ -69,7 +71,7 @@ static bool read_last(haft_counted *table, uint64_t tail, atomic_u64 **at, uint6
     /* Weakened, the word could be one that the slot got when it was given to the queue again, while
      * the tail below is from before. */
     *word = load_acquire(QUEUE, *at);
-    if (counted_state_of(*word) != COUNTED_FREE || load_relaxed(RETRY, queue_tail(table)) != tail) {
+    if (counted_state_of(*word) != COUNTED_FREE || load_relaxed(SAME, queue_tail(table)) != tail) {
         return false;
     }
     assert(counted_low(*word) != COUNTED_CLOSED);
@@ -101,7 +103,8 @@ haft_status queue_take(haft_counted *table, uint64_t *index, uint64_t *length)
             const uint64_t first = counted_low(head);
             const uint64_t next = counted_low(load_relaxed(RETRY, counted_at(table, first)));
 
-            /* Weakened, the slot's next object could be written before its last life is over. */
+            /* Release: weakened, a call could find this head, and a tail from before the one that
+             * let the slot go.  Acquire: the slot's last life is over, as the loads above see. */
             if (cas_acq_rel(QUEUE, queue_head(table), head, end_at(head, next))) {
                 assert(next > COUNTED_CLOSED && next != first && "min_free slots stay behind it");
                 *index = first;
@@ -110,7 +113,7 @@ haft_status queue_take(haft_counted *table, uint64_t *index, uint64_t *length)
         } else if (read_last(table, tail, &at, &word)) {
             if (counted_low(word) != COUNTED_NONE) {
                 advance_tail(table, tail, counted_low(word));
-            } else if (load_relaxed(RETRY, queue_head(table)) == head) {
+            } else if (load_relaxed(SAME, queue_head(table)) == head) {
                 return HAFT_FULL; /* when the word was read, these were head and tail */
             }
         }
@@ -154,10 +157,13 @@ static void close_links(haft_counted *table, uint64_t first, uint64_t tail)
 
     for (;;) {
         atomic_u64 *at = counted_at(table, index);
+        /* Weakened, the next slot's word could be from before it was linked. */
         const uint64_t word = load_acquire(QUEUE, at);
         const uint64_t next = counted_low(word);
 
         if (next == COUNTED_NONE) {
+            /* Release: weakened, a call could find this mark, and the tail from before closing.
+             * Acquire: as the load above. */
             if (cas_acq_rel(QUEUE, at, word, word | COUNTED_CLOSED)) {
                 table->owned++;
                 return;

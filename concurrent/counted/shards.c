@@ -2,7 +2,8 @@
  * Free slots in stacks: the search, and the end.
  *
  * Edges in this file.
- *   SHARD   shards_give (release) -> shards_look, shards_close (acquire)   the slot's last life
+ *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_look, shards_close (acquire)
+ *           the slot's last life; and the slots that a thread gave before it took one
  *   OWN     the slots that closing has taken are its own
  *   COUNT   each thread's number is assigned once, in no order with anything else
  */

@@ -3,12 +3,13 @@
  * head on a separate cache line, of which threads use different ones.
  *
  * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
- * head that came back from one that stayed.  Each thread begins its search at another shard.
+ * head that came back from one that stayed.  As many threads as there are shards begin their search
+ * at different ones.
  *
  * Edges in this file.
- *   SHARD   shards_give (release) -> shards_try, shards_look (acquire)   the slot's last
- *           life; and what a thread had taken before it gave a slot, to a look that finds that slot
- *           taken again
+ *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_try, shards_look, shards_close
+ *           (acquire)   the slot's last life; and the slots that a thread gave before it took one,
+ *           to a look that finds that one taken
  *   OWN     only this call writes the slot's word
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -80,7 +81,8 @@ static inline bool shards_give(haft_counted *table, uint64_t index, uint32_t lif
     atomic_u64 *at = counted_at(table, index);
     uint64_t head;
 
-    assert(counted_state_of(load_relaxed(OWN, at)) <= COUNTED_RESERVED);
+    assert(counted_state_of(load_relaxed(OWN, at)) == COUNTED_RESERVED ||
+           counted_state_of(load_relaxed(OWN, at)) == COUNTED_FREE);
     do {
         head = load_relaxed(RETRY, shard);
         if (counted_low(head) == COUNTED_CLOSED) {

@@ -29,9 +29,13 @@
  *          ENDED 1 -> RESERVED 1, next life      by the last one, with CAS
  *          RESERVED 1 -> RESERVED index          by the call that destroys: put into a chain
  *          RESERVED -> FREE                      by the call that destroys: put into a list
+ *          FREE -> FREE, another link            by the call that puts it into a shard, and finds
+ *                                                that the shard's head has changed
+ *          FREE, link 0 -> another slot, or 1    of the queue's last slot, by any thread, with CAS
  *
- * Invariant: from LIVE on to the end only compare-and-swaps change a word; else it is written by
- * the slot's one owner.  A FREE slot is in one list, or in the hand of one call.
+ * Invariant: from LIVE on to the end only compare-and-swaps change a word, and the link of the
+ * queue's last slot; else it is written by the slot's one owner.  A FREE slot is in one list, or in
+ * the hand of one call.
  */
 #ifndef HAFT_CONCURRENT_COUNTED_WORD_H
 #define HAFT_CONCURRENT_COUNTED_WORD_H

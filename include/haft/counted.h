@@ -15,7 +15,8 @@
  *
  * Threads need no set-up and leave nothing behind.  A freed object ends in the call that frees it,
  * or in the last release, before that call returns: then `on_destroy` has run, and the slot is free
- * again.  Nothing waits for other threads but haft_counted_close_wait().
+ * again.  Nothing waits for other threads but haft_counted_close_wait(), and opening, closing and
+ * abandoning a table for a lock that all tables share.
  *
  * What ends inside an on_destroy of the same table is destroyed after that on_destroy has returned,
  * and before the outermost call of haft does, in no promised order: a parent's on_destroy cannot
@@ -86,8 +87,8 @@ typedef struct haft_counted_options {
 
 /*
  * How long ids last.  A generation of b bits gives a slot 2^b - 1 lives; with `wrap` its ids repeat
- * then.  Without min_free the slot freed last is used next, so 2^b - 1 births of one object wear it
- * out.  With min_free = m a slot's k-th life begins at the earliest with the
+ * then.  Without min_free a thread uses the slot that it freed last next, so 2^b - 1 births of one
+ * object wear it out.  With min_free = m a slot's k-th life begins at the earliest with the
  * ((k - 1) * (m + 1) + 1)-th id that the table issues, whichever threads issue them; the m slots
  * are additional to the capacity.  20 + 12 bits and m = 500,000: 2 billion ids before one repeats.
  */
@@ -181,7 +182,7 @@ size_t haft_counted_object_size(const haft_counted *table);
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_CLOSED      the table is being closed
  * Ordering  release: a thread that acquires or copies the object sees all that came before.
- * Cost      O(1), and the copy; O(threads) where this thread's list is empty.
+ * Cost      O(1), and the copy.
  */
 haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id);
 

@@ -99,6 +99,7 @@ typedef enum haft_edge {
     HAFT_EDGE_COUNT,  /* a statistic: read alone, nothing is inferred from it */
     HAFT_EDGE_ONWARD, /* it only moves on: a thread that knows of a step sees it */
     HAFT_EDGE_HINT,   /* a wrong answer costs time, never correctness */
+    HAFT_EDGE_SAME,   /* a second look, after an acquire: the same value, nothing came between */
     HAFT_EDGE_RETRY   /* a first look; the compare-and-swap after it decides */
 } haft_edge;
 
