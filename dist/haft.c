@@ -6128,9 +6128,13 @@ haft_local_stats haft_local_stats_get(const haft_local *local)
  *          ENDED 1 -> RESERVED 1, next life      by the last one, with CAS
  *          RESERVED 1 -> RESERVED index          by the call that destroys: put into a chain
  *          RESERVED -> FREE                      by the call that destroys: put into a list
+ *          FREE -> FREE, another link            by the call that puts it into a shard, and finds
+ *                                                that the shard's head has changed
+ *          FREE, link 0 -> another slot, or 1    of the queue's last slot, by any thread, with CAS
  *
- * Invariant: from LIVE on to the end only compare-and-swaps change a word; else it is written by
- * the slot's one owner.  A FREE slot is in one list, or in the hand of one call.
+ * Invariant: from LIVE on to the end only compare-and-swaps change a word, and the link of the
+ * queue's last slot; else it is written by the slot's one owner.  A FREE slot is in one list, or in
+ * the hand of one call.
  */
 
 enum haft__counted_state { haft__COUNTED_FREE = 0, haft__COUNTED_RESERVED = 1, haft__COUNTED_LIVE = 2, haft__COUNTED_ENDED = 3 };
@@ -6868,9 +6872,11 @@ void haft_counted_abandon(haft_counted *table)
  * at once more after the frame is left.
  *
  * Edges in this file.
- *   FRAME    enter_frame, leave_frame (release) -> frame_of (acquire)   a frame's members before
- *            the pointer to it, for signal handlers of this thread
- *   OWN      the slot's word, by its one owner; the chain, by one thread and its signal handlers
+ *   FRAME    enter_frame, leave_frame, take_chain (release) -> frame_of, destroy_object, take_chain
+ *            (acquire)   a frame's members before the pointer to it, and leaving it before the last
+ *            look at its chain, for signal handlers of this thread
+ *   OWN      the slot's word, by its one owner; the chain, which defer pushes to, by one thread and
+ *            its signal handlers
  */
 
 struct haft__frame {
@@ -6884,6 +6890,7 @@ static haft__THREAD_LOCAL haft__atomic_u64 haft__innermost; /* a struct frame *;
 /* The thread's frame for the table; NULL: there is none. */
 static struct haft__frame *haft__frame_of(const haft_counted *table)
 {
+    /* Weakened, a signal handler could read the frame's members from before it was entered. */
     struct haft__frame *frame = (struct haft__frame *)(uintptr_t)haft__load_acquire(FRAME, &haft__innermost);
 
     while (frame != NULL && frame->table != table) {
@@ -6905,12 +6912,16 @@ static void haft__enter_frame(struct haft__frame *frame)
 
 static void haft__leave_frame(const struct haft__frame *frame)
 {
-    assert(frame->outer != frame);
+    assert(haft__load_relaxed(OWN, &haft__innermost) == (uintptr_t)frame && "handlers leave their frames");
+    /* Weakened, a signal handler could destroy in another frame while this one still does. */
     haft__store_release(FRAME, &haft__innermost, (uintptr_t)frame->outer);
 }
 
 static uint64_t haft__take_chain(struct haft__frame *frame)
 {
+    /* Release: weakened, the last look could come before the frame is left: what a signal handler
+     * puts into the chain in between would stay there.  Acquire: weakened, the words of the slots
+     * that handlers put there could be from before. */
     return haft__exchange_acq_rel(FRAME, &frame->chain, haft__COUNTED_ENDING);
 }
 
@@ -6985,6 +6996,7 @@ HAFT_INTERNAL void haft__destroy_object(haft_counted *table, uint64_t index)
     const int cancel = haft__os_cancel_off(); /* once for a chain */
     struct haft__frame frame = {.table = table};
 
+    /* Weakened, a walk through this frame could find members of the outer one from before. */
     frame.outer = (struct haft__frame *)(uintptr_t)haft__load_acquire(FRAME, &haft__innermost);
     haft__store_relaxed(OWN, &frame.chain, haft__COUNTED_ENDING);
     for (uint64_t chain = index; chain != haft__COUNTED_ENDING; chain = haft__take_chain(&frame)) {
@@ -7022,12 +7034,13 @@ HAFT_INTERNAL void haft__queue_close(haft_counted *table);
  * head on a separate cache line, of which threads use different ones.
  *
  * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
- * head that came back from one that stayed.  Each thread begins its search at another shard.
+ * head that came back from one that stayed.  As many threads as there are shards begin their search
+ * at different ones.
  *
  * Edges in this file.
- *   SHARD   shards_give (release) -> shards_try, shards_look (acquire)   the slot's last
- *           life; and what a thread had taken before it gave a slot, to a look that finds that slot
- *           taken again
+ *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_try, shards_look, shards_close
+ *           (acquire)   the slot's last life; and the slots that a thread gave before it took one,
+ *           to a look that finds that one taken
  *   OWN     only this call writes the slot's word
  *   RETRY   a first look; the compare-and-swap decides
  */
@@ -7093,7 +7106,8 @@ static inline bool haft__shards_give(haft_counted *table, uint64_t index, uint32
     haft__atomic_u64 *at = haft__counted_at(table, index);
     uint64_t head;
 
-    assert(haft__counted_state_of(haft__load_relaxed(OWN, at)) <= haft__COUNTED_RESERVED);
+    assert(haft__counted_state_of(haft__load_relaxed(OWN, at)) == haft__COUNTED_RESERVED ||
+           haft__counted_state_of(haft__load_relaxed(OWN, at)) == haft__COUNTED_FREE);
     do {
         head = haft__load_relaxed(RETRY, shard);
         if (haft__counted_low(head) == haft__COUNTED_CLOSED) {
@@ -7124,6 +7138,7 @@ HAFT_INTERNAL void haft__shards_close(haft_counted *table);
  *   COUNT    fresh slots are drawn one by one, and each is zero; nothing else follows from it; nor
  *            from the number of slots that can be read
  *   RETRY    a first look; the compare-and-swap decides
+ *   SAME     a second look at the fresh slots, after the queue's ends were acquired
  */
 
 #define haft__FRESH_IS_CLOSED (UINT64_C(1) << 63)
@@ -7226,7 +7241,7 @@ static haft_status haft__take_queued(haft_counted *table, uint64_t *index)
             if (status != HAFT_BUSY) {
                 return status;
             }
-        } else if (haft__load_relaxed(RETRY, fresh) == at) {
+        } else if (haft__load_relaxed(SAME, fresh) == at) {
             return HAFT_FULL;
         }
     }
@@ -7285,12 +7300,13 @@ HAFT_INTERNAL void haft__free_slots_close(haft_counted *table)
  * Holding counted objects: acquire, again, release, and copies.
  *
  * Edges in this file.
- *   PUBLISH  haft_counted_publish (release) -> haft_counted_acquire, haft_counted_copy, copy_words
- *            (acquire)
- *            object before word
- *   HOLD     haft_counted_release (release) -> haft_counted_release, haft_counted_free (acquire)
- *            all uses by holders before the object's end; between them lie only read-modify-writes
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words
+ *            (acquire)   object before word
+ *   HOLD     haft_counted_release, free_any (release) -> haft_counted_release, the last one,
+ *            free_any, end_plainly, haft_counted_take (acquire)   all uses by holders before the
+ *            object's end; between them lie only read-modify-writes
  *   RETRY    a first look; the compare-and-swap decides
+ *   SAME     a copy's second look, after the object's words were acquired
  *   ONWARD   the caller's hold already orders the object
  */
 
@@ -7417,7 +7433,7 @@ static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__
         return false;
     }
     haft__values_read(table, at + 1, words);
-    if (!haft__is_unchanged(before, haft__load_relaxed(RETRY, at))) {
+    if (!haft__is_unchanged(before, haft__load_relaxed(SAME, at))) {
         return false;
     }
     if (table->object_size != 0) { /* else `object` may be NULL */
@@ -7449,7 +7465,7 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *haft__object
     }
     const uint64_t value = haft__values_read_one(at + 1);
 
-    if (!haft__is_unchanged(before, haft__load_relaxed(RETRY, at))) {
+    if (!haft__is_unchanged(before, haft__load_relaxed(SAME, at))) {
         return false;
     }
     memcpy(haft__object, &value, sizeof value);
@@ -7585,12 +7601,14 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
  * The lives of counted objects: insert, reserve, publish, abort; free, take.
  *
  * Edges in this file.
- *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy (acquire), and
- *            haft_counted_free, haft_counted_take (acquire)   object before word
- *   HOLD     haft_counted_release, haft_counted_free (release) -> haft_counted_free,
- *            haft_counted_take (acquire)   all uses by holders before the object's end; and what
- *            the thread that frees did before
- *   SHARD    end_plainly (release) -> shards_try (acquire)   the slot's last life
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words, the
+ *            looks in ids.c (acquire)   object before word
+ *   HOLD     haft_counted_release, free_any, and publish_word, for an end without a hold (release)
+ *            -> free_any, end_plainly, haft_counted_take, haft_counted_release, the last one
+ *            (acquire)   all uses by holders before the object's end; and what the thread that
+ *            frees did before
+ *   SHARD    end_plainly (release) -> shards_try, shards_look, shards_close (acquire)   the slot's
+ *            last life
  *   OWN      only this call writes the word
  *   RETRY    a first look; the compare-and-swap decides
  */
@@ -7878,11 +7896,13 @@ HAFT_INTERNAL const haft_counted *haft__open_list_first(void)
  * in `returned` when it is done, and closing waits for as many as slots were linked.
  *
  * Edges in this file.
- *   QUEUE    queue_give, advance_tail (release) -> queue_take, queue_give, queue_close (acquire)
- *            the slot's last life, and its link before the tail that leads on
+ *   QUEUE    queue_give, advance_tail, queue_take, close_links (release) -> queue_take, queue_give,
+ *            read_last, queue_close, close_links (acquire)   the slot's last life, its link before
+ *            the tail that leads on, and the end that was read before one that follows from it
  *   OWN      only this call writes the slot's word
  *   COUNT    how many slots were linked; each link orders the next slot's word
  *   RETRY    a first look; the compare-and-swap decides
+ *   SAME     a second look at an end, after the last slot's word was acquired
  */
 
 #define haft__COUNT_ONE (UINT64_C(1) << haft__COUNTED_LOW_BITS)
@@ -7932,7 +7952,7 @@ static bool haft__read_last(haft_counted *table, uint64_t tail, haft__atomic_u64
     /* Weakened, the word could be one that the slot got when it was given to the queue again, while
      * the tail below is from before. */
     *word = haft__load_acquire(QUEUE, *at);
-    if (haft__counted_state_of(*word) != haft__COUNTED_FREE || haft__load_relaxed(RETRY, haft__queue_tail(table)) != tail) {
+    if (haft__counted_state_of(*word) != haft__COUNTED_FREE || haft__load_relaxed(SAME, haft__queue_tail(table)) != tail) {
         return false;
     }
     assert(haft__counted_low(*word) != haft__COUNTED_CLOSED);
@@ -7964,7 +7984,8 @@ HAFT_INTERNAL haft_status haft__queue_take(haft_counted *table, uint64_t *index,
             const uint64_t first = haft__counted_low(head);
             const uint64_t next = haft__counted_low(haft__load_relaxed(RETRY, haft__counted_at(table, first)));
 
-            /* Weakened, the slot's next object could be written before its last life is over. */
+            /* Release: weakened, a call could find this head, and a tail from before the one that
+             * let the slot go.  Acquire: the slot's last life is over, as the loads above see. */
             if (haft__cas_acq_rel(QUEUE, haft__queue_head(table), head, haft__end_at(head, next))) {
                 assert(next > haft__COUNTED_CLOSED && next != first && "min_free slots stay behind it");
                 *index = first;
@@ -7973,7 +7994,7 @@ HAFT_INTERNAL haft_status haft__queue_take(haft_counted *table, uint64_t *index,
         } else if (haft__read_last(table, tail, &at, &word)) {
             if (haft__counted_low(word) != haft__COUNTED_NONE) {
                 haft__advance_tail(table, tail, haft__counted_low(word));
-            } else if (haft__load_relaxed(RETRY, haft__queue_head(table)) == head) {
+            } else if (haft__load_relaxed(SAME, haft__queue_head(table)) == head) {
                 return HAFT_FULL; /* when the word was read, these were head and tail */
             }
         }
@@ -8017,10 +8038,13 @@ static void haft__close_links(haft_counted *table, uint64_t first, uint64_t tail
 
     for (;;) {
         haft__atomic_u64 *at = haft__counted_at(table, index);
+        /* Weakened, the next slot's word could be from before it was linked. */
         const uint64_t word = haft__load_acquire(QUEUE, at);
         const uint64_t next = haft__counted_low(word);
 
         if (next == haft__COUNTED_NONE) {
+            /* Release: weakened, a call could find this mark, and the tail from before closing.
+             * Acquire: as the load above. */
             if (haft__cas_acq_rel(QUEUE, at, word, word | haft__COUNTED_CLOSED)) {
                 table->owned++;
                 return;
@@ -8053,7 +8077,8 @@ HAFT_INTERNAL void haft__queue_close(haft_counted *table)
  * Free slots in stacks: the search, and the end.
  *
  * Edges in this file.
- *   SHARD   shards_give (release) -> shards_look, shards_close (acquire)   the slot's last life
+ *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_look, shards_close (acquire)
+ *           the slot's last life; and the slots that a thread gave before it took one
  *   OWN     the slots that closing has taken are its own
  *   COUNT   each thread's number is assigned once, in no order with anything else
  */

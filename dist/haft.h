@@ -60,21 +60,21 @@
  *   met first
  *     haft/id.h             190  the id: what names an object instead of a pointer
  *     haft/status.h         364  what haft's functions answer
- *     haft/view.h           706  resolving ids: what every table has in common
- *     haft/domain.h        1434  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1770  the handle table that all threads share, and its workers
- *     haft/counted.h       2280  the handle table for any thread: objects are held by counts
- *     haft/local.h         2626  the handle table of one thread: slots with holes, stable addresses
+ *     haft/view.h           707  resolving ids: what every table has in common
+ *     haft/domain.h        1435  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1771  the handle table that all threads share, and its workers
+ *     haft/counted.h       2281  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2628  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2965  visiting the live objects of a shared table
- *     haft/pin.h           3081  holding on to an object beyond a read section
- *     haft/share.h         3133  hand a local table over to all threads, and back
- *     haft/memory.h        3216  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2967  visiting the live objects of a shared table
+ *     haft/pin.h           3083  holding on to an object beyond a read section
+ *     haft/share.h         3135  hand a local table over to all threads, and back
+ *     haft/memory.h        3218  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/diagnose.h      1045  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4271  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1046  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4273  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          961  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          962  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -657,6 +657,7 @@ typedef enum haft_edge {
     HAFT_EDGE_COUNT,  /* a statistic: read alone, nothing is inferred from it */
     HAFT_EDGE_ONWARD, /* it only moves on: a thread that knows of a step sees it */
     HAFT_EDGE_HINT,   /* a wrong answer costs time, never correctness */
+    HAFT_EDGE_SAME,   /* a second look, after an acquire: the same value, nothing came between */
     HAFT_EDGE_RETRY   /* a first look; the compare-and-swap after it decides */
 } haft_edge;
 
@@ -2293,7 +2294,8 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
  *
  * Threads need no set-up and leave nothing behind.  A freed object ends in the call that frees it,
  * or in the last release, before that call returns: then `on_destroy` has run, and the slot is free
- * again.  Nothing waits for other threads but haft_counted_close_wait().
+ * again.  Nothing waits for other threads but haft_counted_close_wait(), and opening, closing and
+ * abandoning a table for a lock that all tables share.
  *
  * What ends inside an on_destroy of the same table is destroyed after that on_destroy has returned,
  * and before the outermost call of haft does, in no promised order: a parent's on_destroy cannot
@@ -2352,8 +2354,8 @@ typedef struct haft_counted_options {
 
 /*
  * How long ids last.  A generation of b bits gives a slot 2^b - 1 lives; with `wrap` its ids repeat
- * then.  Without min_free the slot freed last is used next, so 2^b - 1 births of one object wear it
- * out.  With min_free = m a slot's k-th life begins at the earliest with the
+ * then.  Without min_free a thread uses the slot that it freed last next, so 2^b - 1 births of one
+ * object wear it out.  With min_free = m a slot's k-th life begins at the earliest with the
  * ((k - 1) * (m + 1) + 1)-th id that the table issues, whichever threads issue them; the m slots
  * are additional to the capacity.  20 + 12 bits and m = 500,000: 2 billion ids before one repeats.
  */
@@ -2447,7 +2449,7 @@ size_t haft_counted_object_size(const haft_counted *table);
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_CLOSED      the table is being closed
  * Ordering  release: a thread that acquires or copies the object sees all that came before.
- * Cost      O(1), and the copy; O(threads) where this thread's list is empty.
+ * Cost      O(1), and the copy.
  */
 haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id);
 
