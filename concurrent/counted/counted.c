@@ -19,6 +19,7 @@
 #include "lib/base/given.h"
 #include "lib/base/os.h"
 #include "lib/slots/options.h"
+#include <assert.h>
 #include <string.h>
 
 #define LOOK_AGAIN_NS UINT64_C(10000000)
@@ -129,6 +130,7 @@ static void fill_in_counted(haft_counted *table, const struct plan *plan,
                             const haft_counted_options *options)
 {
     fill_in_ids(table, plan);
+    assert(plan->slots + HAFT_FIRST_INDEX - 1 <= table->index_mask && "check_counted() looked");
     table->stride = plan->stride;
     table->slot_count = plan->slots;
     table->one_word_count =

@@ -104,7 +104,6 @@ static void destroy_one(haft_counted *table, uint64_t index)
     atomic_u64 *at = counted_at(table, index);
     const uint32_t life = counted_before(table, counted_life(load_relaxed(OWN, at)));
 
-    assert(!counted_is_worn(table, life) && "generation 0 is no life");
     table->on_destroy(counted_object(at), counted_id(table, index, life), table->destroy_arg);
     destroy_silently(table, index);
 }

@@ -9,10 +9,14 @@
 #define HAFT_CONCURRENT_COUNTED_DESTROY_H
 
 #include "concurrent/counted/state.h"
+#include <assert.h>
 
-/* What an ended slot's word becomes: of the life after `life`, the caller's alone. */
+/* What an ended slot's word becomes: of the next life, the caller's alone. */
 static inline uint64_t destroy_word(const haft_counted *table, uint64_t word)
 {
+    assert(counted_is_last(word) ||
+           (counted_low(word) == 0 && (counted_state_of(word) == COUNTED_LIVE ||
+                                       counted_state_of(word) == COUNTED_RESERVED)));
     return counted_word(counted_next(table, counted_life(word)), COUNTED_RESERVED, COUNTED_ENDING);
 }
 

@@ -18,6 +18,7 @@
 #include "concurrent/counted/shards.h"
 #include "concurrent/counted/values.h"
 #include "lib/base/compiler.h"
+#include <assert.h>
 #include <string.h>
 
 /* --- the way in --- */
@@ -44,6 +45,7 @@ static haft_status take_free(haft_counted *table, atomic_u64 **at, haft_id *id)
 /* The slot, whose word is `word`, is live. */
 static inline void publish_word(atomic_u64 *at, uint64_t word)
 {
+    assert(counted_state_of(word) == COUNTED_FREE || counted_state_of(word) == COUNTED_RESERVED);
     /* Weakened, a thread could acquire the id and read the object's bytes from before. */
     store_release(PUBLISH, at, counted_word(counted_life(word), COUNTED_LIVE, 0));
 }
@@ -181,6 +183,7 @@ static inline bool end_plainly(haft_counted *table, atomic_u64 *at, uint64_t wor
     const uint64_t head = load_relaxed(RETRY, shard);
     const uint32_t life = counted_life(word) + 1;
 
+    assert(counted_state_of(word) == COUNTED_LIVE && counted_low(word) == 0);
     if (counted_low(head) == COUNTED_CLOSED) {
         return false;
     }

@@ -2,6 +2,7 @@
 #include "concurrent/counted/open_list.h"
 #include "lib/base/compiler.h"
 #include "lib/base/os.h"
+#include <assert.h>
 #include <stddef.h>
 
 static struct os_mutex open_list_mutex;
@@ -42,6 +43,7 @@ void open_list_add(haft_counted *table)
 void open_list_remove(haft_counted *table)
 {
     open_list_lock();
+    assert(*table->open_link == table && "it is in the list");
     *table->open_link = table->next_open;
     if (table->next_open != NULL) {
         table->next_open->open_link = table->open_link;

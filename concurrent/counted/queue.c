@@ -51,6 +51,7 @@ static uint64_t end_at(uint64_t end, uint64_t index)
 
 void queue_setup(haft_counted *table, uint64_t index)
 {
+    assert(table->min_free != 0 && "the last slot never goes out");
     store_relaxed(OWN, counted_at(table, index),
                   counted_word(table->first_life, COUNTED_FREE, COUNTED_NONE));
     store_relaxed(OWN, queue_head(table), index);

@@ -125,19 +125,20 @@ static inline bool counted_is_of(const haft_counted *table, uint64_t word, haft_
     return (word >> COUNTED_LOW_BITS & table->match_mask & ~either) == wanted;
 }
 
-/* The id of slot `index` in that life. */
-static inline haft_id counted_id(const haft_counted *table, uint64_t index, uint32_t life)
-{
-    const haft_id id = {table->format.tag |
-                        (uint64_t)(life & table->generation_mask) << table->index_bits | index};
-
-    return id;
-}
-
 /* Whether a slot in that life has lived all its generations. */
 static inline bool counted_is_worn(const haft_counted *table, uint32_t life)
 {
     return (life & table->generation_mask) == 0;
+}
+
+/* The id of slot `index` in that life. */
+static inline haft_id counted_id(const haft_counted *table, uint64_t index, uint32_t life)
+{
+    assert(!counted_is_worn(table, life) && "generation 0 is no life");
+    const haft_id id = {table->format.tag |
+                        (uint64_t)(life & table->generation_mask) << table->index_bits | index};
+
+    return id;
 }
 
 /* The life after `life`; after the last of 32 bits, one that tells that the slot has wrapped. */
