@@ -6292,19 +6292,20 @@ static inline bool haft__counted_is_of(const haft_counted *table, uint64_t word,
     return (word >> haft__COUNTED_LOW_BITS & table->match_mask & ~either) == wanted;
 }
 
-/* The id of slot `index` in that life. */
-static inline haft_id haft__counted_id(const haft_counted *table, uint64_t index, uint32_t life)
-{
-    const haft_id id = {table->format.tag |
-                        (uint64_t)(life & table->generation_mask) << table->index_bits | index};
-
-    return id;
-}
-
 /* Whether a slot in that life has lived all its generations. */
 static inline bool haft__counted_is_worn(const haft_counted *table, uint32_t life)
 {
     return (life & table->generation_mask) == 0;
+}
+
+/* The id of slot `index` in that life. */
+static inline haft_id haft__counted_id(const haft_counted *table, uint64_t index, uint32_t life)
+{
+    assert(!haft__counted_is_worn(table, life) && "generation 0 is no life");
+    const haft_id id = {table->format.tag |
+                        (uint64_t)(life & table->generation_mask) << table->index_bits | index};
+
+    return id;
 }
 
 /* The life after `life`; after the last of 32 bits, one that tells that the slot has wrapped. */
@@ -6352,9 +6353,12 @@ static inline uint64_t haft__counted_bytes(const haft_counted *table, uint64_t e
  * list of objects would overflow.
  */
 
-/* What an ended slot's word becomes: of the life after `life`, the caller's alone. */
+/* What an ended slot's word becomes: of the next life, the caller's alone. */
 static inline uint64_t haft__destroy_word(const haft_counted *table, uint64_t word)
 {
+    assert(haft__counted_is_last(word) ||
+           (haft__counted_low(word) == 0 && (haft__counted_state_of(word) == haft__COUNTED_LIVE ||
+                                       haft__counted_state_of(word) == haft__COUNTED_RESERVED)));
     return haft__counted_word(haft__counted_next(table, haft__counted_life(word)), haft__COUNTED_RESERVED, haft__COUNTED_ENDING);
 }
 
@@ -6622,6 +6626,7 @@ static void haft__fill_in_counted(haft_counted *table, const struct haft__plan *
                             const haft_counted_options *options)
 {
     haft__fill_in_ids(table, plan);
+    assert(plan->slots + HAFT_FIRST_INDEX - 1 <= table->index_mask && "check_counted() looked");
     table->stride = plan->stride;
     table->slot_count = plan->slots;
     table->one_word_count =
@@ -6961,7 +6966,6 @@ static void haft__destroy_one(haft_counted *table, uint64_t index)
     haft__atomic_u64 *at = haft__counted_at(table, index);
     const uint32_t life = haft__counted_before(table, haft__counted_life(haft__load_relaxed(OWN, at)));
 
-    assert(!haft__counted_is_worn(table, life) && "generation 0 is no life");
     table->on_destroy(haft__counted_object(at), haft__counted_id(table, index, life), table->destroy_arg);
     haft__destroy_silently(table, index);
 }
@@ -7637,6 +7641,7 @@ static haft_status haft__take_free(haft_counted *table, haft__atomic_u64 **at, h
 /* The slot, whose word is `word`, is live. */
 static inline void haft__publish_word(haft__atomic_u64 *at, uint64_t word)
 {
+    assert(haft__counted_state_of(word) == haft__COUNTED_FREE || haft__counted_state_of(word) == haft__COUNTED_RESERVED);
     /* Weakened, a thread could acquire the id and read the object's bytes from before. */
     haft__store_release(PUBLISH, at, haft__counted_word(haft__counted_life(word), haft__COUNTED_LIVE, 0));
 }
@@ -7774,6 +7779,7 @@ static inline bool haft__end_plainly(haft_counted *table, haft__atomic_u64 *at, 
     const uint64_t head = haft__load_relaxed(RETRY, shard);
     const uint32_t life = haft__counted_life(word) + 1;
 
+    assert(haft__counted_state_of(word) == haft__COUNTED_LIVE && haft__counted_low(word) == 0);
     if (haft__counted_low(head) == haft__COUNTED_CLOSED) {
         return false;
     }
@@ -7868,6 +7874,7 @@ HAFT_INTERNAL void haft__open_list_add(haft_counted *table)
 HAFT_INTERNAL void haft__open_list_remove(haft_counted *table)
 {
     haft__open_list_lock();
+    assert(*table->open_link == table && "it is in the list");
     *table->open_link = table->next_open;
     if (table->next_open != NULL) {
         table->next_open->open_link = table->open_link;
@@ -7932,6 +7939,7 @@ static uint64_t haft__end_at(uint64_t end, uint64_t index)
 
 HAFT_INTERNAL void haft__queue_setup(haft_counted *table, uint64_t index)
 {
+    assert(table->min_free != 0 && "the last slot never goes out");
     haft__store_relaxed(OWN, haft__counted_at(table, index),
                   haft__counted_word(table->first_life, haft__COUNTED_FREE, haft__COUNTED_NONE));
     haft__store_relaxed(OWN, haft__queue_head(table), index);
