@@ -113,8 +113,11 @@ static void accept_one(void)
     atomic_init(&connection->last_used, now_ms());
     atomic_fetch_add(&accepted, 1);
     haft_counted_publish(connections, id);
-    if (!watch(EPOLL_CTL_ADD, descriptor, id)) {
-        haft_counted_free(connections, id);
+    if (haft_counted_acquire(connections, id) != NULL) { /* else kicked already, and closed */
+        if (!watch(EPOLL_CTL_ADD, descriptor, id)) {
+            haft_counted_free(connections, id);
+        }
+        haft_counted_release(connections, id);
     }
 }
 

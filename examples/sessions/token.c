@@ -75,6 +75,7 @@ token_result token_open(void)
         /* The parent's threads are not here: nothing is waited for, no secret's end is run. */
         haft_counted_abandon(sessions);
         haft_counted_abandon(objects);
+        owner = 0;
     }
     if (haft_counted_open(&session_options, &sessions) != HAFT_OK) {
         return TOKEN_NO_MEMORY;

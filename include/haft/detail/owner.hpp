@@ -34,6 +34,20 @@ template <> inline constexpr const char *owner_name<haft_domain> = "a haft::doma
 template <> inline constexpr const char *owner_name<haft_table> = "a haft::table";
 template <> inline constexpr const char *owner_name<haft_worker> = "a haft::worker";
 
+/* A line on why the handle answers `status`; into `text`, of `size` bytes. */
+inline void explain_into(const haft_counted *table, haft_status status, char *text, size_t size)
+{
+    haft_counted_explain(table, status, text, size);
+}
+inline void explain_into(const haft_table *table, haft_status status, char *text, size_t size)
+{
+    haft_table_explain(table, status, text, size);
+}
+inline void explain_into(const void *, haft_status status, char *text, size_t size)
+{
+    std::snprintf(text, size, "%s", haft_status_text(status));
+}
+
 /* The same where the function may refuse: it stays open for ever, with a line on stderr, and debug
  * builds assert. */
 template <auto Close> struct telling_closer {
@@ -42,7 +56,10 @@ template <auto Close> struct telling_closer {
         const haft_status status = Close(handle);
 
         if (status != HAFT_OK) {
-            complain(owner_name<Handle>, "ends and cannot be closed", status);
+            char text[256];
+
+            explain_into(handle, status, text, sizeof text);
+            complain(owner_name<Handle>, "ends and cannot be closed", status, text);
         }
         assert(status == HAFT_OK);
     }

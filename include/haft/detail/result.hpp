@@ -22,10 +22,10 @@ namespace detail
 {
 
 /* A line on stderr: what has failed, and why. */
-inline void complain(const char *subject, const char *what, haft_status why) noexcept
+inline void complain(const char *subject, const char *what, haft_status why,
+                     const char *text) noexcept
 {
-    std::fprintf(stderr, "haft: %s %s: %s (%s)\n", subject, what, haft_status_text(why),
-                 haft_status_name(why));
+    std::fprintf(stderr, "haft: %s %s: %s (%s)\n", subject, what, text, haft_status_name(why));
 }
 
 } // namespace detail
@@ -73,7 +73,8 @@ template <class V> class [[nodiscard]] result
     template <class Result> static auto *expected(Result &from) noexcept
     {
         if (!from.value_.has_value()) {
-            detail::complain("a haft::result", "has no value to use", from.status_);
+            detail::complain("a haft::result", "has no value to use", from.status_,
+                             haft_status_text(from.status_));
             std::abort();
         }
         return &*from.value_;
