@@ -2856,7 +2856,7 @@ static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] =
          "first_generation: does not fit the layout's generation_bits, or is to be random as well"},
     [HAFT_BAD_REUSE] = {"HAFT_BAD_REUSE", "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"},
     [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE",
-                           "min_free: with the capacity at most what that may be; of a "
+                           "min_free: with the capacity at most 2^index_bits - 4; of a "
                            "local table only with HAFT_REUSE_FIFO"},
     [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
     [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",

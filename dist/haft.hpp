@@ -37,10 +37,10 @@ namespace detail
 {
 
 /* A line on stderr: what has failed, and why. */
-inline void complain(const char *subject, const char *what, haft_status why) noexcept
+inline void complain(const char *subject, const char *what, haft_status why,
+                     const char *text) noexcept
 {
-    std::fprintf(stderr, "haft: %s %s: %s (%s)\n", subject, what, haft_status_text(why),
-                 haft_status_name(why));
+    std::fprintf(stderr, "haft: %s %s: %s (%s)\n", subject, what, text, haft_status_name(why));
 }
 
 } // namespace detail
@@ -88,7 +88,8 @@ template <class V> class [[nodiscard]] result
     template <class Result> static auto *expected(Result &from) noexcept
     {
         if (!from.value_.has_value()) {
-            detail::complain("a haft::result", "has no value to use", from.status_);
+            detail::complain("a haft::result", "has no value to use", from.status_,
+                             haft_status_text(from.status_));
             std::abort();
         }
         return &*from.value_;
@@ -464,6 +465,20 @@ template <> inline constexpr const char *owner_name<haft_domain> = "a haft::doma
 template <> inline constexpr const char *owner_name<haft_table> = "a haft::table";
 template <> inline constexpr const char *owner_name<haft_worker> = "a haft::worker";
 
+/* A line on why the handle answers `status`; into `text`, of `size` bytes. */
+inline void explain_into(const haft_counted *table, haft_status status, char *text, size_t size)
+{
+    haft_counted_explain(table, status, text, size);
+}
+inline void explain_into(const haft_table *table, haft_status status, char *text, size_t size)
+{
+    haft_table_explain(table, status, text, size);
+}
+inline void explain_into(const void *, haft_status status, char *text, size_t size)
+{
+    std::snprintf(text, size, "%s", haft_status_text(status));
+}
+
 /* The same where the function may refuse: it stays open for ever, with a line on stderr, and debug
  * builds assert. */
 template <auto Close> struct telling_closer {
@@ -472,7 +487,10 @@ template <auto Close> struct telling_closer {
         const haft_status status = Close(handle);
 
         if (status != HAFT_OK) {
-            complain(owner_name<Handle>, "ends and cannot be closed", status);
+            char text[256];
+
+            explain_into(handle, status, text, sizeof text);
+            complain(owner_name<Handle>, "ends and cannot be closed", status, text);
         }
         assert(status == HAFT_OK);
     }
