@@ -38,11 +38,6 @@ struct plan {
     uint64_t bytes;
 };
 
-static uint64_t up_to(uint64_t size, uint64_t alignment)
-{
-    return (size + alignment - 1) / alignment * alignment;
-}
-
 static struct common_options common_of(const haft_counted_options *options)
 {
     return (struct common_options){
@@ -92,8 +87,9 @@ static haft_status make_plan(const haft_counted_options *options, struct plan *p
     if (status != HAFT_OK) {
         return status;
     }
-    const size_t size = options->copies || options->wipe ? (size_t)up_to(options->object_size, 8)
-                                                         : options->object_size;
+    const size_t size = options->copies || options->wipe
+                            ? (size_t)size_round_up(options->object_size, 8)
+                            : options->object_size;
     const uint64_t alignment = plan->common.object_alignment > sizeof(uint64_t)
                                    ? plan->common.object_alignment
                                    : sizeof(uint64_t);
@@ -103,12 +99,12 @@ static haft_status make_plan(const haft_counted_options *options, struct plan *p
     plan->heads = free_slots_heads(options->capacity, options->min_free);
     plan->alignment = line;
     plan->first =
-        up_to(sizeof(struct counted_block) + plan->heads * sizeof(struct counted_head), line) +
+        size_round_up(sizeof(struct counted_block) + plan->heads * sizeof(struct counted_head),
+                      line) +
         alignment - sizeof(uint64_t);
-    plan->stride =
-        options->spread ? up_to(alignment + size, line) : up_to(sizeof(uint64_t) + size, alignment);
-    plan->bytes = plan->first - (alignment - sizeof(uint64_t)) + plan->slots * plan->stride +
-                  alignment - sizeof(uint64_t);
+    plan->stride = options->spread ? size_round_up(alignment + size, line)
+                                   : size_round_up(sizeof(uint64_t) + size, alignment);
+    plan->bytes = plan->first + plan->slots * plan->stride;
     return HAFT_OK;
 }
 
@@ -143,8 +139,7 @@ static void fill_in_counted(haft_counted *table, const struct plan *plan,
     const bool has_shards = options->min_free == 0 && !asan_is_on();
 
     table->is_plain = has_shards && options->on_destroy == NULL && !options->wipe;
-    table->has_words = has_shards && !options->copies && options->object_size % 8 == 0 &&
-                       options->object_size <= 64;
+    table->has_words = has_shards && !options->copies && object_is_words(options->object_size);
     table->shard_mask = (uint32_t)plan->heads - 1;
     table->object_size = options->object_size;
     table->min_free = options->min_free;
@@ -277,7 +272,7 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
 
 /* --- closing --- */
 
-static void release_counted(haft_counted *table)
+static void free_memory(haft_counted *table)
 {
     assert(table->block->kind == COUNTED_KIND && table->block->version == COUNTED_VERSION &&
            "nothing was written beyond an object");
@@ -329,7 +324,7 @@ static bool close_once(haft_counted *table, bool *all_held)
     if (missing(table) != 0) {
         return false;
     }
-    release_counted(table);
+    free_memory(table);
     return true;
 }
 
@@ -367,5 +362,5 @@ haft_status haft_counted_close_wait(haft_counted *table)
 void haft_counted_abandon(haft_counted *table)
 {
     assert(!destroy_is_under_way(table) && "on_destroy does not abandon its table");
-    release_counted(table);
+    free_memory(table);
 }

@@ -92,7 +92,7 @@ void destroy_silently(haft_counted *table, uint64_t index)
         values_wipe(table, counted_object(at));
     }
     values_poison(table, counted_object(at));
-    if (counted_is_worn(table, life)) {
+    if (counted_is_exhausted(table, life)) {
         returned_add(table);
     } else {
         free_slots_give(table, index, life);

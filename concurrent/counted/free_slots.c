@@ -137,7 +137,7 @@ haft_status free_slots_take(haft_counted *table, uint64_t *index)
 
 void free_slots_give(haft_counted *table, uint64_t index, uint32_t life)
 {
-    assert(!counted_is_worn(table, life) && "a slot that is worn out is in no list");
+    assert(!counted_is_exhausted(table, life) && "an exhausted slot is in no list");
     const bool is_in_list =
         table->min_free != 0 ? queue_give(table, index, life) : shards_give(table, index, life);
 

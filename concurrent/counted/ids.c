@@ -52,7 +52,7 @@ static bool was_issued(const haft_counted *table, uint64_t word, haft_id id)
     if (may_repeat) {
         return asked != 0;
     }
-    return asked >= table->first_life && (counted_is_worn(table, life) || asked < life);
+    return asked >= table->first_life && (counted_is_exhausted(table, life) || asked < life);
 }
 
 haft_status haft_counted_diagnose(const haft_counted *table, haft_id id)
@@ -80,7 +80,7 @@ haft_status haft_counted_diagnose(const haft_counted *table, haft_id id)
     if (!was_issued(table, word, id)) {
         return HAFT_NEVER_ISSUED;
     }
-    return counted_is_worn(table, counted_begin(table, word)) ? HAFT_EXHAUSTED : HAFT_STALE;
+    return counted_is_exhausted(table, counted_begin(table, word)) ? HAFT_EXHAUSTED : HAFT_STALE;
 }
 
 int haft_counted_diagnose_format(const haft_counted *table, haft_id id, char *text, size_t size)
@@ -108,11 +108,11 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
     const bool is_ended = state == COUNTED_ENDED;
     const uint32_t next = is_ended ? counted_next(table, life) : life;
 
-    *id = counted_is_worn(table, next) ? HAFT_NIL : counted_id(table, index, next);
+    *id = counted_is_exhausted(table, next) ? HAFT_NIL : counted_id(table, index, next);
     if (state == COUNTED_LIVE) {
         return HAFT_OK;
     }
-    if (counted_is_worn(table, next)) {
+    if (counted_is_exhausted(table, next)) {
         return HAFT_EXHAUSTED;
     }
     if (state == COUNTED_RESERVED && counted_low(word) == COUNTED_FOR_CALLER) {

@@ -36,7 +36,7 @@ static haft_status take_free(haft_counted *table, atomic_u64 **at, haft_id *id)
     const uint64_t word = load_relaxed(OWN, *at);
     const uint32_t life = counted_begin(table, word);
 
-    assert(counted_state_of(word) == COUNTED_FREE && !counted_is_worn(table, life));
+    assert(counted_state_of(word) == COUNTED_FREE && !counted_is_exhausted(table, life));
     store_relaxed(OWN, *at, counted_word(life, COUNTED_RESERVED, COUNTED_FOR_CALLER));
     *id = counted_id(table, index, life);
     return HAFT_OK;
@@ -205,7 +205,7 @@ haft_status haft_counted_free(haft_counted *table, haft_id id)
     const uint32_t next = counted_life(word) + 1;
 
     if (!table->is_plain || shards_thread == 0 || counted_low(word) != 0 ||
-        !counted_fits(table, word, id, COUNTED_LIVE) || counted_is_worn(table, next)) {
+        !counted_fits(table, word, id, COUNTED_LIVE) || counted_is_exhausted(table, next)) {
         return free_any(table, id);
     }
     return end_plainly(table, at, word, counted_index(table, id)) ? HAFT_OK : free_any(table, id);

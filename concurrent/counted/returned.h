@@ -2,7 +2,7 @@
  * concurrent/counted/returned.h - slots that no call will use again: how closing knows that no call
  * is under way.
  *
- * A call that finds the table closed, or wears a slot out, counts it here instead of giving it to a
+ * A call that finds the table closed, or exhausts a slot, counts it here instead of giving it to a
  * list.  With min_free each slot given to the queue counts as well: see queue.c.
  *
  * Edges in this file.

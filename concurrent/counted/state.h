@@ -126,7 +126,7 @@ static inline bool counted_is_of(const haft_counted *table, uint64_t word, haft_
 }
 
 /* Whether a slot in that life has lived all its generations. */
-static inline bool counted_is_worn(const haft_counted *table, uint32_t life)
+static inline bool counted_is_exhausted(const haft_counted *table, uint32_t life)
 {
     return (life & table->generation_mask) == 0;
 }
@@ -134,7 +134,7 @@ static inline bool counted_is_worn(const haft_counted *table, uint32_t life)
 /* The id of slot `index` in that life. */
 static inline haft_id counted_id(const haft_counted *table, uint64_t index, uint32_t life)
 {
-    assert(!counted_is_worn(table, life) && "generation 0 is no life");
+    assert(!counted_is_exhausted(table, life) && "generation 0 is no life");
     const haft_id id = {table->format.tag |
                         (uint64_t)(life & table->generation_mask) << table->index_bits | index};
 
@@ -146,7 +146,7 @@ static inline uint32_t counted_next(const haft_counted *table, uint32_t life)
 {
     const uint32_t next = life + 1;
 
-    if (!counted_is_worn(table, next) || !table->wraps) {
+    if (!counted_is_exhausted(table, next) || !table->wraps) {
         return next;
     }
     return (next != 0 ? next : table->generation_mask + 1) | 1;
@@ -158,7 +158,7 @@ static inline uint32_t counted_before(const haft_counted *table, uint32_t life)
     const uint32_t before = life - 1;
 
     assert((life != table->first_life || table->wraps) && "there is one before");
-    return counted_is_worn(table, before) ? before - 1 : before;
+    return counted_is_exhausted(table, before) ? before - 1 : before;
 }
 
 /* The life that a slot goes on with: a fresh one with the first. */

@@ -50,7 +50,7 @@ static inline void values_write(const haft_counted *table, void *object, const v
 {
     const size_t size = table->object_size;
 
-    if (size % 8 != 0 || size > 64 || from == NULL || table->copies) {
+    if (!object_is_words(size) || from == NULL || table->copies) {
         values_write_any(table, object, from);
     } else {
         object_copy_words(object, from, size);

@@ -31,7 +31,7 @@ bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, 
 
 static void count_slot(const haft_counted *table, haft_counted_stats *stats, uint64_t word)
 {
-    const bool is_worn = counted_is_worn(table, counted_begin(table, word));
+    const bool is_exhausted = counted_is_exhausted(table, counted_begin(table, word));
 
     switch (counted_state_of(word)) {
     case COUNTED_LIVE:
@@ -44,7 +44,7 @@ static void count_slot(const haft_counted *table, haft_counted_stats *stats, uin
     case COUNTED_RESERVED:
         if (counted_low(word) == COUNTED_FOR_CALLER) {
             stats->reserved++;
-        } else if (is_worn) {
+        } else if (is_exhausted) {
             stats->exhausted++;
         } else {
             stats->ended++;

@@ -10,13 +10,13 @@
  *   state      low
  *   FREE       in a list: the next slot's index, 0 at its end (the queue's end is 1 when the table
  *              is closed).  A word of all zeros: fresh, never used
- *   RESERVED   0: reserved by a caller.  1: being destroyed, or worn out.  4 and above: being
+ *   RESERVED   0: reserved by a caller.  1: being destroyed, or exhausted.  4 and above: being
  *              destroyed in a chain, before that slot
  *   LIVE       the number of holders
  *   ENDED      freed while it was held: the number of holders, never 0
  *
  * The id's generation is the low bits of the life, as many as the layout has.  A life whose low
- * bits are 0 is never LIVE: with `wrap` it is skipped, else the slot is worn out then.
+ * bits are 0 is never LIVE: with `wrap` it is skipped, else the slot is exhausted then.
  *
  * Legal    FREE -> RESERVED 0                    by the call that took the slot out of its list
  *          RESERVED 0, FREE -> LIVE 0            by the thread that publishes         (PUBLISH)

@@ -139,7 +139,7 @@ haft_status table_start(haft_table *table, haft_domain *domain)
         return status;
     }
     table->domain = domain;
-    table->is_quick = slots_has_words(&table->slots);
+    table->is_quick = object_is_words(table->slots.object_size);
     open_front(table);
     table->reclaims_by_slot = asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins;
     table->number = table_number();

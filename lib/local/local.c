@@ -328,7 +328,7 @@ static NOINLINE haft_status insert_any(haft_local *local, const void *object, ha
 haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id)
 {
     const struct slots *slots = &local->slots;
-    const bool is_common = object != NULL && slots_has_words(slots);
+    const bool is_common = object != NULL && object_is_words(slots->object_size);
     atomic_u64 *at = is_common ? haft_local_front_take(local, slots->view, id) : NULL;
 
     if (at == NULL) {

@@ -1,6 +1,7 @@
 /* How slots lie. */
 #include "lib/slots/geometry.h"
 #include "lib/base/atomics.h"
+#include "lib/base/heap.h"
 #include "lib/slots/runs.h"
 #include "lib/slots/sites.h"
 #include <assert.h>
@@ -33,12 +34,6 @@ uint64_t geometry_spare(uint64_t capacity)
     return part < SPARE_COMMON ? SPARE_COMMON : part < SPARE_MOST ? part : SPARE_MOST;
 }
 
-static uint64_t round_up(uint64_t size, uint64_t alignment)
-{
-    assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
-    return (size + alignment - 1) / alignment * alignment;
-}
-
 struct geometry geometry_of(const struct slots_options *options)
 {
     const struct common_options *common = &options->common;
@@ -51,8 +46,9 @@ struct geometry geometry_of(const struct slots_options *options)
     return (struct geometry){
         .alignment = alignment > CACHE_LINE ? alignment : CACHE_LINE,
         .bias = alignment - sizeof(uint64_t),
-        .stride = round_up(
-            sizeof(uint64_t) + round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
+        .stride = size_round_up(sizeof(uint64_t) +
+                                    size_round_up(common->object_size, pins != 0 ? 8 : 1) + pins,
+                                alignment),
         .count = count,
         .end = end,
         .limit = end + (options->extra < count - end ? options->extra : count - end),

@@ -39,15 +39,15 @@ static inline void slots_fill(const struct slots *slots, void *object, const voi
 }
 
 /* Whether objects are a few whole words: then calling memcpy costs more than the copy. */
-static inline bool slots_has_words(const struct slots *slots)
+static inline bool object_is_words(size_t size)
 {
-    return slots->object_size <= 64 && slots->object_size % 8 == 0;
+    return size <= 64 && size % 8 == 0;
 }
 
 /* slots_fill() for such objects, without a call. */
 static inline void object_copy_words(void *object, const void *from, size_t size)
 {
-    assert(size <= 64 && size % 8 == 0);
+    assert(object_is_words(size));
     asan_unpoison(object, size);
     size_t at = size & 8;
 
