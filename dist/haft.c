@@ -782,6 +782,13 @@ HAFT_INTERNAL haft_allocator haft__heap_of(const haft_allocator *allocator);
 HAFT_INTERNAL void *haft__heap_take(const haft_allocator *heap, size_t size, size_t alignment);
 HAFT_INTERNAL void *haft__heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment);
 
+/* `size` up to a multiple of `alignment`, a power of two. */
+static inline uint64_t haft__size_round_up(uint64_t size, uint64_t alignment)
+{
+    assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
+    return (size + alignment - 1) / alignment * alignment;
+}
+
 /* Bytes of a struct of `size` bytes with `name` behind it. */
 HAFT_INTERNAL size_t haft__size_with_name(size_t size, const char *name);
 
@@ -3824,12 +3831,6 @@ HAFT_INTERNAL uint64_t haft__geometry_spare(uint64_t capacity)
     return part < haft__SPARE_COMMON ? haft__SPARE_COMMON : part < haft__SPARE_MOST ? part : haft__SPARE_MOST;
 }
 
-static uint64_t haft__round_up(uint64_t size, uint64_t alignment)
-{
-    assert(alignment != 0 && (alignment & (alignment - 1)) == 0);
-    return (size + alignment - 1) / alignment * alignment;
-}
-
 HAFT_INTERNAL struct haft__geometry haft__geometry_of(const struct haft__slots_options *options)
 {
     const struct haft__common_options *common = &options->common;
@@ -3842,8 +3843,9 @@ HAFT_INTERNAL struct haft__geometry haft__geometry_of(const struct haft__slots_o
     return (struct haft__geometry){
         .alignment = alignment > haft__CACHE_LINE ? alignment : haft__CACHE_LINE,
         .bias = alignment - sizeof(uint64_t),
-        .stride = haft__round_up(
-            sizeof(uint64_t) + haft__round_up(common->object_size, pins != 0 ? 8 : 1) + pins, alignment),
+        .stride = haft__size_round_up(sizeof(uint64_t) +
+                                    haft__size_round_up(common->object_size, pins != 0 ? 8 : 1) + pins,
+                                alignment),
         .count = count,
         .end = end,
         .limit = end + (options->extra < count - end ? options->extra : count - end),
@@ -4935,15 +4937,15 @@ static inline void haft__slots_fill(const struct haft__slots *slots, void *haft_
 }
 
 /* Whether objects are a few whole words: then calling memcpy costs more than the copy. */
-static inline bool haft__slots_has_words(const struct haft__slots *slots)
+static inline bool haft__object_is_words(size_t size)
 {
-    return slots->object_size <= 64 && slots->object_size % 8 == 0;
+    return size <= 64 && size % 8 == 0;
 }
 
 /* slots_fill() for such objects, without a call. */
 static inline void haft__object_copy_words(void *haft__object, const void *from, size_t size)
 {
-    assert(size <= 64 && size % 8 == 0);
+    assert(haft__object_is_words(size));
     haft__asan_unpoison(haft__object, size);
     size_t at = size & 8;
 
@@ -5278,7 +5280,7 @@ static haft__NOINLINE haft_status haft__insert_any(haft_local *local, const void
 haft_status haft_local_insert(haft_local *local, const void *haft__object, haft_id *id)
 {
     const struct haft__slots *slots = &local->slots;
-    const bool is_common = haft__object != NULL && haft__slots_has_words(slots);
+    const bool is_common = haft__object != NULL && haft__object_is_words(slots->object_size);
     haft__atomic_u64 *at = is_common ? haft_local_front_take(local, slots->view, id) : NULL;
 
     if (at == NULL) {
@@ -6109,13 +6111,13 @@ haft_local_stats haft_local_stats_get(const haft_local *local)
  *   state      low
  *   FREE       in a list: the next slot's index, 0 at its end (the queue's end is 1 when the table
  *              is closed).  A word of all zeros: fresh, never used
- *   RESERVED   0: reserved by a caller.  1: being destroyed, or worn out.  4 and above: being
+ *   RESERVED   0: reserved by a caller.  1: being destroyed, or exhausted.  4 and above: being
  *              destroyed in a chain, before that slot
  *   LIVE       the number of holders
  *   ENDED      freed while it was held: the number of holders, never 0
  *
  * The id's generation is the low bits of the life, as many as the layout has.  A life whose low
- * bits are 0 is never LIVE: with `wrap` it is skipped, else the slot is worn out then.
+ * bits are 0 is never LIVE: with `wrap` it is skipped, else the slot is exhausted then.
  *
  * Legal    FREE -> RESERVED 0                    by the call that took the slot out of its list
  *          RESERVED 0, FREE -> LIVE 0            by the thread that publishes         (PUBLISH)
@@ -6293,7 +6295,7 @@ static inline bool haft__counted_is_of(const haft_counted *table, uint64_t word,
 }
 
 /* Whether a slot in that life has lived all its generations. */
-static inline bool haft__counted_is_worn(const haft_counted *table, uint32_t life)
+static inline bool haft__counted_is_exhausted(const haft_counted *table, uint32_t life)
 {
     return (life & table->generation_mask) == 0;
 }
@@ -6301,7 +6303,7 @@ static inline bool haft__counted_is_worn(const haft_counted *table, uint32_t lif
 /* The id of slot `index` in that life. */
 static inline haft_id haft__counted_id(const haft_counted *table, uint64_t index, uint32_t life)
 {
-    assert(!haft__counted_is_worn(table, life) && "generation 0 is no life");
+    assert(!haft__counted_is_exhausted(table, life) && "generation 0 is no life");
     const haft_id id = {table->format.tag |
                         (uint64_t)(life & table->generation_mask) << table->index_bits | index};
 
@@ -6313,7 +6315,7 @@ static inline uint32_t haft__counted_next(const haft_counted *table, uint32_t li
 {
     const uint32_t next = life + 1;
 
-    if (!haft__counted_is_worn(table, next) || !table->wraps) {
+    if (!haft__counted_is_exhausted(table, next) || !table->wraps) {
         return next;
     }
     return (next != 0 ? next : table->generation_mask + 1) | 1;
@@ -6325,7 +6327,7 @@ static inline uint32_t haft__counted_before(const haft_counted *table, uint32_t 
     const uint32_t before = life - 1;
 
     assert((life != table->first_life || table->wraps) && "there is one before");
-    return haft__counted_is_worn(table, before) ? before - 1 : before;
+    return haft__counted_is_exhausted(table, before) ? before - 1 : before;
 }
 
 /* The life that a slot goes on with: a fresh one with the first. */
@@ -6421,7 +6423,7 @@ HAFT_INTERNAL const haft_counted *haft__open_list_first(void);
  * concurrent/counted/returned.h - slots that no call will use again: how closing knows that no call
  * is under way.
  *
- * A call that finds the table closed, or wears a slot out, counts it here instead of giving it to a
+ * A call that finds the table closed, or exhausts a slot, counts it here instead of giving it to a
  * list.  With min_free each slot given to the queue counts as well: see queue.c.
  *
  * Edges in this file.
@@ -6496,7 +6498,7 @@ static inline void haft__values_write(const haft_counted *table, void *haft__obj
 {
     const size_t size = table->object_size;
 
-    if (size % 8 != 0 || size > 64 || from == NULL || table->copies) {
+    if (!haft__object_is_words(size) || from == NULL || table->copies) {
         haft__values_write_any(table, haft__object, from);
     } else {
         haft__object_copy_words(haft__object, from, size);
@@ -6533,11 +6535,6 @@ struct haft__plan {
     uint64_t stride;
     uint64_t bytes;
 };
-
-static uint64_t haft__up_to(uint64_t size, uint64_t alignment)
-{
-    return (size + alignment - 1) / alignment * alignment;
-}
 
 static struct haft__common_options haft__common_of(const haft_counted_options *options)
 {
@@ -6588,8 +6585,9 @@ static haft_status haft__make_plan(const haft_counted_options *options, struct h
     if (status != HAFT_OK) {
         return status;
     }
-    const size_t size = options->copies || options->wipe ? (size_t)haft__up_to(options->object_size, 8)
-                                                         : options->object_size;
+    const size_t size = options->copies || options->wipe
+                            ? (size_t)haft__size_round_up(options->object_size, 8)
+                            : options->object_size;
     const uint64_t alignment = plan->common.object_alignment > sizeof(uint64_t)
                                    ? plan->common.object_alignment
                                    : sizeof(uint64_t);
@@ -6599,12 +6597,12 @@ static haft_status haft__make_plan(const haft_counted_options *options, struct h
     plan->heads = haft__free_slots_heads(options->capacity, options->min_free);
     plan->alignment = line;
     plan->first =
-        haft__up_to(sizeof(struct haft__counted_block) + plan->heads * sizeof(struct haft__counted_head), line) +
+        haft__size_round_up(sizeof(struct haft__counted_block) + plan->heads * sizeof(struct haft__counted_head),
+                      line) +
         alignment - sizeof(uint64_t);
-    plan->stride =
-        options->spread ? haft__up_to(alignment + size, line) : haft__up_to(sizeof(uint64_t) + size, alignment);
-    plan->bytes = plan->first - (alignment - sizeof(uint64_t)) + plan->slots * plan->stride +
-                  alignment - sizeof(uint64_t);
+    plan->stride = options->spread ? haft__size_round_up(alignment + size, line)
+                                   : haft__size_round_up(sizeof(uint64_t) + size, alignment);
+    plan->bytes = plan->first + plan->slots * plan->stride;
     return HAFT_OK;
 }
 
@@ -6639,8 +6637,7 @@ static void haft__fill_in_counted(haft_counted *table, const struct haft__plan *
     const bool has_shards = options->min_free == 0 && !haft__asan_is_on();
 
     table->is_plain = has_shards && options->on_destroy == NULL && !options->wipe;
-    table->has_words = has_shards && !options->copies && options->object_size % 8 == 0 &&
-                       options->object_size <= 64;
+    table->has_words = has_shards && !options->copies && haft__object_is_words(options->object_size);
     table->shard_mask = (uint32_t)plan->heads - 1;
     table->object_size = options->object_size;
     table->min_free = options->min_free;
@@ -6773,7 +6770,7 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
 
 /* --- closing --- */
 
-static void haft__release_counted(haft_counted *table)
+static void haft__free_memory(haft_counted *table)
 {
     assert(table->block->kind == haft__COUNTED_KIND && table->block->version == haft__COUNTED_VERSION &&
            "nothing was written beyond an object");
@@ -6825,7 +6822,7 @@ static bool haft__close_once(haft_counted *table, bool *all_held)
     if (haft__missing(table) != 0) {
         return false;
     }
-    haft__release_counted(table);
+    haft__free_memory(table);
     return true;
 }
 
@@ -6863,7 +6860,7 @@ haft_status haft_counted_close_wait(haft_counted *table)
 void haft_counted_abandon(haft_counted *table)
 {
     assert(!haft__destroy_is_under_way(table) && "on_destroy does not abandon its table");
-    haft__release_counted(table);
+    haft__free_memory(table);
 }
 
 /* concurrent/counted/destroy.c */
@@ -6954,7 +6951,7 @@ HAFT_INTERNAL void haft__destroy_silently(haft_counted *table, uint64_t index)
         haft__values_wipe(table, haft__counted_object(at));
     }
     haft__values_poison(table, haft__counted_object(at));
-    if (haft__counted_is_worn(table, life)) {
+    if (haft__counted_is_exhausted(table, life)) {
         haft__returned_add(table);
     } else {
         haft__free_slots_give(table, index, life);
@@ -7263,7 +7260,7 @@ HAFT_INTERNAL haft_status haft__free_slots_take(haft_counted *table, uint64_t *i
 
 HAFT_INTERNAL void haft__free_slots_give(haft_counted *table, uint64_t index, uint32_t life)
 {
-    assert(!haft__counted_is_worn(table, life) && "a slot that is worn out is in no list");
+    assert(!haft__counted_is_exhausted(table, life) && "an exhausted slot is in no list");
     const bool is_in_list =
         table->min_free != 0 ? haft__queue_give(table, index, life) : haft__shards_give(table, index, life);
 
@@ -7530,7 +7527,7 @@ static bool haft__was_issued(const haft_counted *table, uint64_t word, haft_id i
     if (may_repeat) {
         return asked != 0;
     }
-    return asked >= table->first_life && (haft__counted_is_worn(table, life) || asked < life);
+    return asked >= table->first_life && (haft__counted_is_exhausted(table, life) || asked < life);
 }
 
 haft_status haft_counted_diagnose(const haft_counted *table, haft_id id)
@@ -7558,7 +7555,7 @@ haft_status haft_counted_diagnose(const haft_counted *table, haft_id id)
     if (!haft__was_issued(table, word, id)) {
         return HAFT_NEVER_ISSUED;
     }
-    return haft__counted_is_worn(table, haft__counted_begin(table, word)) ? HAFT_EXHAUSTED : HAFT_STALE;
+    return haft__counted_is_exhausted(table, haft__counted_begin(table, word)) ? HAFT_EXHAUSTED : HAFT_STALE;
 }
 
 int haft_counted_diagnose_format(const haft_counted *table, haft_id id, char *text, size_t size)
@@ -7586,11 +7583,11 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
     const bool is_ended = state == haft__COUNTED_ENDED;
     const uint32_t next = is_ended ? haft__counted_next(table, life) : life;
 
-    *id = haft__counted_is_worn(table, next) ? HAFT_NIL : haft__counted_id(table, index, next);
+    *id = haft__counted_is_exhausted(table, next) ? HAFT_NIL : haft__counted_id(table, index, next);
     if (state == haft__COUNTED_LIVE) {
         return HAFT_OK;
     }
-    if (haft__counted_is_worn(table, next)) {
+    if (haft__counted_is_exhausted(table, next)) {
         return HAFT_EXHAUSTED;
     }
     if (state == haft__COUNTED_RESERVED && haft__counted_low(word) == haft__COUNTED_FOR_CALLER) {
@@ -7632,7 +7629,7 @@ static haft_status haft__take_free(haft_counted *table, haft__atomic_u64 **at, h
     const uint64_t word = haft__load_relaxed(OWN, *at);
     const uint32_t life = haft__counted_begin(table, word);
 
-    assert(haft__counted_state_of(word) == haft__COUNTED_FREE && !haft__counted_is_worn(table, life));
+    assert(haft__counted_state_of(word) == haft__COUNTED_FREE && !haft__counted_is_exhausted(table, life));
     haft__store_relaxed(OWN, *at, haft__counted_word(life, haft__COUNTED_RESERVED, haft__COUNTED_FOR_CALLER));
     *id = haft__counted_id(table, index, life);
     return HAFT_OK;
@@ -7801,7 +7798,7 @@ haft_status haft_counted_free(haft_counted *table, haft_id id)
     const uint32_t next = haft__counted_life(word) + 1;
 
     if (!table->is_plain || haft__shards_thread == 0 || haft__counted_low(word) != 0 ||
-        !haft__counted_fits(table, word, id, haft__COUNTED_LIVE) || haft__counted_is_worn(table, next)) {
+        !haft__counted_fits(table, word, id, haft__COUNTED_LIVE) || haft__counted_is_exhausted(table, next)) {
         return haft__free_any(table, id);
     }
     return haft__end_plainly(table, at, word, haft__counted_index(table, id)) ? HAFT_OK : haft__free_any(table, id);
@@ -8274,7 +8271,7 @@ bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, 
 
 static void haft__count_slot(const haft_counted *table, haft_counted_stats *stats, uint64_t word)
 {
-    const bool is_worn = haft__counted_is_worn(table, haft__counted_begin(table, word));
+    const bool is_exhausted = haft__counted_is_exhausted(table, haft__counted_begin(table, word));
 
     switch (haft__counted_state_of(word)) {
     case haft__COUNTED_LIVE:
@@ -8287,7 +8284,7 @@ static void haft__count_slot(const haft_counted *table, haft_counted_stats *stat
     case haft__COUNTED_RESERVED:
         if (haft__counted_low(word) == haft__COUNTED_FOR_CALLER) {
             stats->reserved++;
-        } else if (is_worn) {
+        } else if (is_exhausted) {
             stats->exhausted++;
         } else {
             stats->ended++;
@@ -15716,7 +15713,7 @@ HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *doma
         return status;
     }
     table->domain = domain;
-    table->is_quick = haft__slots_has_words(&table->slots);
+    table->is_quick = haft__object_is_words(table->slots.object_size);
     haft__open_front(table);
     table->reclaims_by_slot = haft__asan_is_on() || table->on_reclaim != NULL || table->slots.has_pins;
     table->number = haft__table_number();

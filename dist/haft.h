@@ -2445,7 +2445,7 @@ size_t haft_counted_object_size(const haft_counted *table);
  * Returns   HAFT_OK and the id in `*id`.  Otherwise it is untouched:
  *             HAFT_FULL        at one moment of the call, all slots of the capacity were taken: by
  *                              objects live, or freed and still held or being destroyed, by
- *                              reservations, by calls under way; or they were worn out
+ *                              reservations, by calls under way; or they were exhausted
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_CLOSED      the table is being closed
  * Ordering  release: a thread that acquires or copies the object sees all that came before.
