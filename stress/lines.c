@@ -558,5 +558,5 @@ int main(int argc, char **argv)
         play_all(threads_of(argv[at]));
     }
     printf(as_json ? "]\n" : "\n");
-    return end_output(as_run.program, VERDICT_HELD);
+    return fflush(stdout) == 0 && ferror(stdout) == 0 ? VERDICT_HELD : VERDICT_NOT_MET;
 }
