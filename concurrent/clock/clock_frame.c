@@ -17,7 +17,7 @@ static haft_status frame_wait_for(haft_domain *domain, uint64_t ticket)
 }
 
 /* In the child of a fork, sections of threads that are gone stay counted. */
-static inline bool no_section_is_open(const haft_domain *domain)
+static HAFT_UNUSED bool no_section_is_open(const haft_domain *domain)
 {
     return sections_open(domain) == 0 || domain_check_process(domain) != HAFT_OK;
 }
