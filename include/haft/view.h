@@ -26,6 +26,7 @@
 #define HAFT_VIEW_H
 
 #include <haft/detail/atomics.h>
+#include <haft/detail/compiler.h>
 #include <haft/detail/inline.h>
 #include <haft/id.h>
 
@@ -55,7 +56,7 @@ typedef struct haft_view {
     }
 
 /* Two slots: ids that are odd lead to an even word, and even ones to an odd word. */
-extern const uint64_t haft_no_slots[2];
+HAFT_CONSTANT(uint64_t haft_no_slots[2], 1, 0);
 
 /*
  * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the result

@@ -2,7 +2,7 @@
 #include "lib/base/compiler.h"
 #include <haft/view.h>
 
-const uint64_t haft_no_slots[2] = {1, 0};
+HAFT_CONSTANT_HERE(uint64_t haft_no_slots[2], 1, 0);
 
 #define IDS_AHEAD 16 /* ids fetched ahead: about a memory latency's worth of resolves */
 

@@ -23,13 +23,15 @@
  * HAFT_ALIGNED - before a variable or member: aligned to `bytes`.
  * HAFT_ALIGNOF - of a type, in C and C++.
  * HAFT_NOT_EXPORTED - an inline function of C++ that a shared library keeps to itself.
+ * HAFT_CONSTANT - declares a constant object of the library, as HAFT_CONSTANT_HERE defines it in a
+ * source.  With Visual C++ a program and a DLL each have their own: in C the address of an object
+ * that is imported is no constant, and would do in no initialiser of a static object.
  */
 #ifdef HAFT_COMPILER_MSVC
 #define HAFT_IF_LIKELY(condition) (condition)
 #define HAFT_IF_UNLIKELY(condition) (condition)
 #define HAFT_COLD __declspec(noinline)
 #define HAFT_PRINTF(at, first)
-#define HAFT_UNUSED
 #define HAFT_ALIGNED(bytes) __declspec(align(bytes))
 #define HAFT_ALIGNOF(type) __alignof(type)
 #define HAFT_NOT_EXPORTED
@@ -38,7 +40,6 @@
 #define HAFT_IF_UNLIKELY(condition) __builtin_expect(condition, 0)
 #define HAFT_COLD __attribute__((cold))
 #define HAFT_PRINTF(at, first) __attribute__((format(printf, at, first)))
-#define HAFT_UNUSED __attribute__((unused))
 #define HAFT_ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define HAFT_ALIGNOF(type) __alignof__(type)
 #ifdef _WIN32
@@ -46,6 +47,22 @@
 #else
 #define HAFT_NOT_EXPORTED __attribute__((visibility("hidden")))
 #endif
+#endif
+
+#if defined(HAFT_COMPILER_MSVC) && !defined(__clang__)
+#define HAFT_UNUSED
+#else
+#define HAFT_UNUSED __attribute__((unused))
+#endif
+
+#ifdef _MSC_VER
+#define HAFT_CONSTANT(object, ...)                                                                 \
+    extern const object;                                                                           \
+    __declspec(selectany) const object = {__VA_ARGS__}
+#define HAFT_CONSTANT_HERE(object, ...) extern const object
+#else
+#define HAFT_CONSTANT(object, ...) extern const object
+#define HAFT_CONSTANT_HERE(object, ...) const object = {__VA_ARGS__}
 #endif
 
 #endif /* HAFT_DETAIL_COMPILER_H */

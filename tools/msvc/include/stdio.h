@@ -1,6 +1,8 @@
 #pragma once
 #include "crt.h"
 typedef struct _iobuf FILE;
+#define EOF (-1)
+CRT int remove(const char *path);
 CRT FILE *__acrt_iob_func(unsigned number);
 #define stdin __acrt_iob_func(0)
 #define stdout __acrt_iob_func(1)
