@@ -4729,7 +4729,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
 
 /* Resolving many ids at once: haft_resolve() with the memory of later ids on its way. */
 
-const uint64_t haft_no_slots[2] = {1, 0};
+HAFT_CONSTANT_HERE(uint64_t haft_no_slots[2], 1, 0);
 
 #define haft__IDS_AHEAD 16 /* ids fetched ahead: about a memory latency's worth of resolves */
 
@@ -9997,7 +9997,7 @@ static haft_status haft__frame_wait_for(haft_domain *domain, uint64_t ticket)
 }
 
 /* In the child of a fork, sections of threads that are gone stay counted. */
-static inline bool haft__no_section_is_open(const haft_domain *domain)
+static HAFT_UNUSED bool haft__no_section_is_open(const haft_domain *domain)
 {
     return haft__sections_open(domain) == 0 || haft__domain_check_process(domain) != HAFT_OK;
 }

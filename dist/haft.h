@@ -58,23 +58,23 @@
  * statistics; the rest is what inline functions need: skip it when reading.
  *
  *   met first
- *     haft/id.h             190  the id: what names an object instead of a pointer
- *     haft/status.h         364  what haft's functions answer
- *     haft/view.h           707  resolving ids: what every table has in common
- *     haft/domain.h        1435  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1771  the handle table that all threads share, and its workers
- *     haft/counted.h       2281  the handle table for any thread: objects are held by counts
- *     haft/local.h         2628  the handle table of one thread: slots with holes, stable addresses
+ *     haft/id.h             207  the id: what names an object instead of a pointer
+ *     haft/status.h         381  what haft's functions answer
+ *     haft/view.h           724  resolving ids: what every table has in common
+ *     haft/domain.h        1452  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1788  the handle table that all threads share, and its workers
+ *     haft/counted.h       2298  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2645  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2967  visiting the live objects of a shared table
- *     haft/pin.h           3083  holding on to an object beyond a read section
- *     haft/share.h         3135  hand a local table over to all threads, and back
- *     haft/memory.h        3218  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2984  visiting the live objects of a shared table
+ *     haft/pin.h           3100  holding on to an object beyond a read section
+ *     haft/share.h         3152  hand a local table over to all threads, and back
+ *     haft/memory.h        3235  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/diagnose.h      1046  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4273  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1063  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4290  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          962  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          979  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -129,13 +129,15 @@
  * HAFT_ALIGNED - before a variable or member: aligned to `bytes`.
  * HAFT_ALIGNOF - of a type, in C and C++.
  * HAFT_NOT_EXPORTED - an inline function of C++ that a shared library keeps to itself.
+ * HAFT_CONSTANT - declares a constant object of the library, as HAFT_CONSTANT_HERE defines it in a
+ * source.  With Visual C++ a program and a DLL each have their own: in C the address of an object
+ * that is imported is no constant, and would do in no initialiser of a static object.
  */
 #ifdef HAFT_COMPILER_MSVC
 #define HAFT_IF_LIKELY(condition) (condition)
 #define HAFT_IF_UNLIKELY(condition) (condition)
 #define HAFT_COLD __declspec(noinline)
 #define HAFT_PRINTF(at, first)
-#define HAFT_UNUSED
 #define HAFT_ALIGNED(bytes) __declspec(align(bytes))
 #define HAFT_ALIGNOF(type) __alignof(type)
 #define HAFT_NOT_EXPORTED
@@ -144,7 +146,6 @@
 #define HAFT_IF_UNLIKELY(condition) __builtin_expect(condition, 0)
 #define HAFT_COLD __attribute__((cold))
 #define HAFT_PRINTF(at, first) __attribute__((format(printf, at, first)))
-#define HAFT_UNUSED __attribute__((unused))
 #define HAFT_ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define HAFT_ALIGNOF(type) __alignof__(type)
 #ifdef _WIN32
@@ -152,6 +153,22 @@
 #else
 #define HAFT_NOT_EXPORTED __attribute__((visibility("hidden")))
 #endif
+#endif
+
+#if defined(HAFT_COMPILER_MSVC) && !defined(__clang__)
+#define HAFT_UNUSED
+#else
+#define HAFT_UNUSED __attribute__((unused))
+#endif
+
+#ifdef _MSC_VER
+#define HAFT_CONSTANT(object, ...)                                                                 \
+    extern const object;                                                                           \
+    __declspec(selectany) const object = {__VA_ARGS__}
+#define HAFT_CONSTANT_HERE(object, ...) extern const object
+#else
+#define HAFT_CONSTANT(object, ...) extern const object
+#define HAFT_CONSTANT_HERE(object, ...) const object = {__VA_ARGS__}
 #endif
 
 /*
@@ -746,7 +763,7 @@ typedef struct haft_view {
     }
 
 /* Two slots: ids that are odd lead to an even word, and even ones to an odd word. */
-extern const uint64_t haft_no_slots[2];
+HAFT_CONSTANT(uint64_t haft_no_slots[2], 1, 0);
 
 /*
  * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the result
