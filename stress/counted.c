@@ -133,6 +133,12 @@ static haft_status insert_number(struct stage *stage, uint64_t number, haft_id *
     return haft_counted_insert(stage->table, &object, id);
 }
 
+/* An object of the kind that the stage has; `number` is for one that is copied. */
+static haft_status insert_one(struct stage *stage, uint64_t number, haft_id *id)
+{
+    return stage->has_copies ? insert_number(stage, number, id) : insert_stamped(stage, id);
+}
+
 /* Free the id in that place, if it is live, and put a new one there. */
 static void replace_id(struct stage *stage, uint64_t place, struct chance *chance)
 {
@@ -145,15 +151,17 @@ static void replace_id(struct stage *stage, uint64_t place, struct chance *chanc
     haft_status status;
 
     do { /* objects that are freed and held have slots */
-        status = stage->has_copies ? insert_number(stage, draw(chance) | 1, &id)
-                                   : insert_stamped(stage, &id);
+        status = insert_one(stage, draw(chance) | 1, &id);
     } while (status == HAFT_FULL);
     must(&stage->run, status, "inserting");
     add(&stage->inserted, 1);
     poke(&stage->board[place], id.bits);
 }
 
-static void play_held(struct stage *stage, struct chance *chance)
+typedef void use_of_id(struct stage *stage, haft_id id, struct chance *chance);
+
+/* Ids are replaced beside their uses. */
+static void play_uses(struct stage *stage, use_of_id *use, struct chance *chance)
 {
     for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->met)); i++) {
         const uint64_t place = draw_below(chance, IDS);
@@ -161,7 +169,7 @@ static void play_held(struct stage *stage, struct chance *chance)
         if (one_in(chance, 3)) {
             replace_id(stage, place, chance);
         } else {
-            hold_for_a_while(stage, (haft_id){peek(&stage->board[place])}, chance);
+            use(stage, (haft_id){peek(&stage->board[place])}, chance);
         }
     }
 }
@@ -185,19 +193,6 @@ static void copy_twice(struct stage *stage, haft_id id, struct chance *chance)
         add(&stage->met, 1);
     } else if (second.id != first.id || second.canary != first.canary) {
         violation(&stage->run, "id %llx: two copies differ", (unsigned long long)id.bits);
-    }
-}
-
-static void play_copies(struct stage *stage, struct chance *chance)
-{
-    for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->met)); i++) {
-        const uint64_t place = draw_below(chance, IDS);
-
-        if (one_in(chance, 3)) {
-            replace_id(stage, place, chance);
-        } else {
-            copy_twice(stage, (haft_id){peek(&stage->board[place])}, chance);
-        }
     }
 }
 
@@ -290,9 +285,7 @@ static void insert_all(struct stage *stage, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         haft_id id;
 
-        must(&stage->run,
-             stage->has_copies ? insert_number(stage, i + 1, &id) : insert_stamped(stage, &id),
-             "inserting");
+        must(&stage->run, insert_one(stage, i + 1, &id), "inserting");
         add(&stage->inserted, 1);
         poke(&stage->board[i], id.bits);
     }
@@ -380,9 +373,9 @@ static void body(unsigned number, void *shared)
     struct chance chance = chance_of(&stage->run, number);
 
     if (run_is(&stage->run, "held")) {
-        play_held(stage, &chance);
+        play_uses(stage, hold_for_a_while, &chance);
     } else if (run_is(&stage->run, "copies")) {
-        play_copies(stage, &chance);
+        play_uses(stage, copy_twice, &chance);
     } else if (run_is(&stage->run, "closing")) {
         play_closing(stage, number, &chance);
     } else {
