@@ -93,6 +93,7 @@ void destroy_silently(haft_counted *table, uint64_t index)
     }
     values_poison(table, counted_object(at));
     if (counted_is_exhausted(table, life)) {
+        store_relaxed(OWN, at, counted_word(life, COUNTED_RESERVED, COUNTED_EXHAUSTED));
         returned_add(table);
     } else {
         free_slots_give(table, index, life);

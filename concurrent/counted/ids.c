@@ -118,5 +118,5 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
     if (state == COUNTED_RESERVED && counted_low(word) == COUNTED_FOR_CALLER) {
         return HAFT_RESERVED;
     }
-    return word == 0 ? HAFT_NEVER_ISSUED : HAFT_STALE;
+    return word == 0 || counted_is_unused(table, index, word) ? HAFT_NEVER_ISSUED : HAFT_STALE;
 }

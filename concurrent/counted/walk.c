@@ -29,10 +29,8 @@ bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, 
     return false;
 }
 
-static void count_slot(const haft_counted *table, haft_counted_stats *stats, uint64_t word)
+static void count_slot(haft_counted_stats *stats, uint64_t word)
 {
-    const bool is_exhausted = counted_is_exhausted(table, counted_begin(table, word));
-
     switch (counted_state_of(word)) {
     case COUNTED_LIVE:
         stats->live++;
@@ -44,7 +42,7 @@ static void count_slot(const haft_counted *table, haft_counted_stats *stats, uin
     case COUNTED_RESERVED:
         if (counted_low(word) == COUNTED_FOR_CALLER) {
             stats->reserved++;
-        } else if (is_exhausted) {
+        } else if (counted_low(word) == COUNTED_EXHAUSTED) {
             stats->exhausted++;
         } else {
             stats->ended++;
@@ -53,13 +51,6 @@ static void count_slot(const haft_counted *table, haft_counted_stats *stats, uin
     default:
         stats->free++;
     }
-}
-
-/* The slot that a queue begins with is none that was used, until it has had a life. */
-static bool is_unused(const haft_counted *table, uint64_t index, uint64_t word)
-{
-    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
-           word >> COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
 }
 
 haft_counted_stats haft_counted_stats_get(const haft_counted *table)
@@ -74,10 +65,10 @@ haft_counted_stats haft_counted_stats_get(const haft_counted *table)
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
         const uint64_t word = load_relaxed(COUNT, counted_at(table, index));
 
-        if (is_unused(table, index, word)) {
+        if (counted_is_unused(table, index, word)) {
             stats.high_water--;
         } else {
-            count_slot(table, &stats, word);
+            count_slot(&stats, word);
         }
     }
     stats.bytes = counted_bytes(table, end);
@@ -102,7 +93,6 @@ static void add_use(struct text *text, const char *before, const haft_counted_st
 {
     add_part(text, &before, stats->reserved, "slot", " reserved");
     add_part(text, &before, stats->ended, "object", " freed and still held or being destroyed");
-    add_part(text, &before, stats->exhausted, "slot", " exhausted");
 }
 
 int haft_counted_explain(const haft_counted *table, haft_status status, char *line, size_t size)
@@ -120,12 +110,20 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
         text_add_count(&text, stats.live);
         text_add(&text, " live");
         add_use(&text, ", ", &stats);
+        if (stats.exhausted != 0) {
+            text_add(&text, ", ");
+            text_add_counted(&text, stats.exhausted, "slot");
+            text_add(&text, " exhausted");
+        }
     } else if (status == HAFT_IN_USE) {
         const char *before = "in use: ";
 
         add_part(&text, &before, stats.live, "object", " live");
         add_part(&text, &before, stats.held, "object", " of them held");
         add_use(&text, before, &stats);
+        if (stats.live + stats.reserved + stats.ended == 0) {
+            text_add(&text, "in use: a call under way");
+        }
     } else {
         text_add(&text, "%s", haft_status_text(status));
     }

@@ -10,8 +10,8 @@
  *   state      low
  *   FREE       in a list: the next slot's index, 0 at its end (the queue's end is 1 when the table
  *              is closed).  A word of all zeros: fresh, never used
- *   RESERVED   0: reserved by a caller.  1: being destroyed, or exhausted.  4 and above: being
- *              destroyed in a chain, before that slot
+ *   RESERVED   0: reserved by a caller.  1: being destroyed.  2: exhausted.  4 and above:
+ *              being destroyed in a chain, before that slot
  *   LIVE       the number of holders
  *   ENDED      freed while it was held: the number of holders, never 0
  *
@@ -28,6 +28,7 @@
  *          ENDED n -> ENDED n + 1, n - 1         by threads that hold, with CAS
  *          ENDED 1 -> RESERVED 1, next life      by the last one, with CAS
  *          RESERVED 1 -> RESERVED index          by the call that destroys: put into a chain
+ *          RESERVED -> RESERVED 2                by the call that destroys: no life is left
  *          RESERVED -> FREE                      by the call that destroys: put into a list
  *          FREE -> FREE, another link            by the call that puts it into a shard, and finds
  *                                                that the shard's head has changed
@@ -50,9 +51,10 @@ enum counted_state { COUNTED_FREE = 0, COUNTED_RESERVED = 1, COUNTED_LIVE = 2, C
 #define COUNTED_LOW_MASK ((UINT64_C(1) << COUNTED_LOW_BITS) - 1)
 #define COUNTED_MOST_HOLDERS COUNTED_LOW_MASK
 
-/* In a head: no slot; no slot ever again.  In a word that is RESERVED: of a caller; to be freed. */
+/* In a head: no slot; no slot ever again.  In a word that is RESERVED: of a caller; being
+ * destroyed; for ever. */
 enum counted_mark { COUNTED_NONE = 0, COUNTED_CLOSED = 1 };
-enum counted_purpose { COUNTED_FOR_CALLER = 0, COUNTED_ENDING = 1 };
+enum counted_purpose { COUNTED_FOR_CALLER = 0, COUNTED_ENDING = 1, COUNTED_EXHAUSTED = 2 };
 
 static inline uint64_t counted_word(uint32_t life, enum counted_state state, uint64_t low)
 {

@@ -23,7 +23,9 @@
  * wait for its child's.  on_destroy returns, on its thread: no longjmp, no exception, no change of
  * fibers.
  *
- * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.
+ * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.  In
+ * a library loaded by dlopen(), a thread's first insert, free or release may allocate: make one of
+ * them before its handlers do.
  * The child of a fork goes on.  What other threads held stays held there, and calls of theirs that
  * the fork cut off keep their slots: then the child cannot close the table, but abandon it.
  *
@@ -130,7 +132,7 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
 
 /*
  * haft_counted_close - free all objects, in order of index, and close the table if nothing of it is
- * in use.  From the first call on, insertions answer HAFT_CLOSED.
+ * in use.  From the first call on that is not made in an on_destroy, insertions answer HAFT_CLOSED.
  *
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: an object is held or reserved, a call is
  *           under way in another thread, or this is an on_destroy of the table; the table stays,
@@ -316,7 +318,8 @@ typedef struct haft_counted_cursor {
 
 /*
  * haft_counted_cursor_next - hold the next live object, in order of index; the caller releases it.
- * Objects live from the walk's start to its end come exactly once, others once or not at all.
+ * Objects live from the walk's start to its end come exactly once, others once or not at all.  One
+ * that has as many holders as can be, 2^30 - 1, is left out.
  *
  *   haft_counted_cursor cursor = {0};
  *   while (haft_counted_cursor_next(table, &cursor, &id, &object)) {

@@ -62,7 +62,7 @@ static inline uint64_t u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint
     return atomic_fetch_add_explicit(word, value, order);
 }
 
-typedef uint64_t __attribute__((may_alias)) bytes_u64;
+typedef uint64_t __attribute__((may_alias, aligned(8))) bytes_u64; /* on i386 it would be 4 */
 
 static inline uint64_t bytes_load(haft_edge edge, const void *bytes, memory_order order)
 {

@@ -207,6 +207,8 @@ Test(counted_reuse, with_min_free_a_slot_counts_as_used_when_it_has_been)
     assert_status(haft_counted_open(&(haft_counted_options){.capacity = 3, .min_free = 1}, &table),
                   HAFT_OK);
     cr_expect(zero(u64, haft_counted_stats_get(table).high_water));
+    expect_status(haft_counted_id_at(table, HAFT_FIRST_INDEX, &id), HAFT_NEVER_ISSUED);
+    expect_status(haft_counted_diagnose(table, id), HAFT_NEVER_ISSUED);
     cr_expect(zero(u64, haft_counted_stats_get(table).free));
     for (int births = 1; births <= 10; births++) {
         assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
@@ -262,6 +264,34 @@ Test(counted_reuse, the_last_life_of_a_slot_may_end_held_or_be_given_up_or_taken
     }
     expect_status(haft_counted_insert(table, NULL, &ids[0]), HAFT_FULL);
     cr_expect(eq(u64, haft_counted_stats_get(table).exhausted, 3));
+    close_table();
+}
+
+static haft_counted_stats during_the_end;
+
+static void note_stats(void *object, haft_id id, void *arg)
+{
+    (void)object;
+    (void)id;
+    (void)arg;
+    during_the_end = haft_counted_stats_get(table);
+}
+
+Test(counted_reuse, an_object_in_its_slots_last_life_counts_as_ended_until_its_end_is_over)
+{
+    char line[100];
+    haft_id id;
+
+    open_with(&(haft_counted_options){
+        .capacity = 3, .object_size = 8, .layout = {10, 1, 0, 0}, .on_destroy = note_stats});
+    assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);
+    expect_status(haft_counted_free(table, id), HAFT_OK);
+    cr_expect(eq(u64, during_the_end.ended, 1));
+    cr_expect(zero(u64, during_the_end.exhausted));
+    cr_expect(zero(u64, haft_counted_stats_get(table).ended));
+    cr_expect(eq(u64, haft_counted_stats_get(table).exhausted, 1));
+    haft_counted_explain(table, HAFT_IN_USE, line, sizeof line);
+    cr_expect(eq(str, line, "counted table: in use: a call under way"));
     close_table();
 }
 
