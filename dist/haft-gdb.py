@@ -31,7 +31,7 @@ CLOSED, OPEN, BORROWED = range(3)
 STATE_BITS = 2  # of a worker's state; its thread's number stands above
 COUNTED_FREE, COUNTED_RESERVED, COUNTED_LIVE, COUNTED_ENDED = range(4)  # as concurrent/counted/word.h has them
 COUNTED_LOW_BITS = 30
-COUNTED_ENDING = 1
+COUNTED_EXHAUSTED = 2
 FRESH_IS_CLOSED = 1 << 63
 
 # --- reading the program ---
@@ -386,7 +386,7 @@ class Counted(Summary):
             return ("live", "held") if word.low else ("live",)
         if word.reserved:
             return ("reserved",)
-        if word.state == COUNTED_RESERVED and word.low == COUNTED_ENDING and word.worn:
+        if word.state == COUNTED_RESERVED and word.low == COUNTED_EXHAUSTED:
             return ("exhausted",)
         return ("free",) if word.state == COUNTED_FREE else ("ended",)
 

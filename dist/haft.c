@@ -376,7 +376,7 @@ static inline uint64_t haft__u64_fetch_add(haft_edge edge, haft_atomic_u64 *word
     return atomic_fetch_add_explicit(word, value, order);
 }
 
-typedef uint64_t __attribute__((may_alias)) haft__bytes_u64;
+typedef uint64_t __attribute__((may_alias, aligned(8))) haft__bytes_u64; /* on i386 it would be 4 */
 
 static inline uint64_t haft__bytes_load(haft_edge edge, const void *bytes, memory_order order)
 {
@@ -6111,8 +6111,8 @@ haft_local_stats haft_local_stats_get(const haft_local *local)
  *   state      low
  *   FREE       in a list: the next slot's index, 0 at its end (the queue's end is 1 when the table
  *              is closed).  A word of all zeros: fresh, never used
- *   RESERVED   0: reserved by a caller.  1: being destroyed, or exhausted.  4 and above: being
- *              destroyed in a chain, before that slot
+ *   RESERVED   0: reserved by a caller.  1: being destroyed.  2: exhausted.  4 and above:
+ *              being destroyed in a chain, before that slot
  *   LIVE       the number of holders
  *   ENDED      freed while it was held: the number of holders, never 0
  *
@@ -6129,6 +6129,7 @@ haft_local_stats haft_local_stats_get(const haft_local *local)
  *          ENDED n -> ENDED n + 1, n - 1         by threads that hold, with CAS
  *          ENDED 1 -> RESERVED 1, next life      by the last one, with CAS
  *          RESERVED 1 -> RESERVED index          by the call that destroys: put into a chain
+ *          RESERVED -> RESERVED 2                by the call that destroys: no life is left
  *          RESERVED -> FREE                      by the call that destroys: put into a list
  *          FREE -> FREE, another link            by the call that puts it into a shard, and finds
  *                                                that the shard's head has changed
@@ -6145,9 +6146,10 @@ enum haft__counted_state { haft__COUNTED_FREE = 0, haft__COUNTED_RESERVED = 1, h
 #define haft__COUNTED_LOW_MASK ((UINT64_C(1) << haft__COUNTED_LOW_BITS) - 1)
 #define haft__COUNTED_MOST_HOLDERS haft__COUNTED_LOW_MASK
 
-/* In a head: no slot; no slot ever again.  In a word that is RESERVED: of a caller; to be freed. */
+/* In a head: no slot; no slot ever again.  In a word that is RESERVED: of a caller; being
+ * destroyed; for ever. */
 enum haft__counted_mark { haft__COUNTED_NONE = 0, haft__COUNTED_CLOSED = 1 };
-enum haft__counted_purpose { haft__COUNTED_FOR_CALLER = 0, haft__COUNTED_ENDING = 1 };
+enum haft__counted_purpose { haft__COUNTED_FOR_CALLER = 0, haft__COUNTED_ENDING = 1, haft__COUNTED_EXHAUSTED = 2 };
 
 static inline uint64_t haft__counted_word(uint32_t life, enum haft__counted_state state, uint64_t low)
 {
@@ -6298,6 +6300,13 @@ static inline bool haft__counted_is_of(const haft_counted *table, uint64_t word,
 static inline bool haft__counted_is_exhausted(const haft_counted *table, uint32_t life)
 {
     return (life & table->generation_mask) == 0;
+}
+
+/* Whether it is the slot that a queue begins with, and has had no life: it was never used. */
+static inline bool haft__counted_is_unused(const haft_counted *table, uint64_t index, uint64_t word)
+{
+    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
+           word >> haft__COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
 }
 
 /* The id of slot `index` in that life. */
@@ -6952,6 +6961,7 @@ HAFT_INTERNAL void haft__destroy_silently(haft_counted *table, uint64_t index)
     }
     haft__values_poison(table, haft__counted_object(at));
     if (haft__counted_is_exhausted(table, life)) {
+        haft__store_relaxed(OWN, at, haft__counted_word(life, haft__COUNTED_RESERVED, haft__COUNTED_EXHAUSTED));
         haft__returned_add(table);
     } else {
         haft__free_slots_give(table, index, life);
@@ -7593,7 +7603,7 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
     if (state == haft__COUNTED_RESERVED && haft__counted_low(word) == haft__COUNTED_FOR_CALLER) {
         return HAFT_RESERVED;
     }
-    return word == 0 ? HAFT_NEVER_ISSUED : HAFT_STALE;
+    return word == 0 || haft__counted_is_unused(table, index, word) ? HAFT_NEVER_ISSUED : HAFT_STALE;
 }
 
 /* concurrent/counted/lives.c */
@@ -8269,10 +8279,8 @@ bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, 
     return false;
 }
 
-static void haft__count_slot(const haft_counted *table, haft_counted_stats *stats, uint64_t word)
+static void haft__count_slot(haft_counted_stats *stats, uint64_t word)
 {
-    const bool is_exhausted = haft__counted_is_exhausted(table, haft__counted_begin(table, word));
-
     switch (haft__counted_state_of(word)) {
     case haft__COUNTED_LIVE:
         stats->live++;
@@ -8284,7 +8292,7 @@ static void haft__count_slot(const haft_counted *table, haft_counted_stats *stat
     case haft__COUNTED_RESERVED:
         if (haft__counted_low(word) == haft__COUNTED_FOR_CALLER) {
             stats->reserved++;
-        } else if (is_exhausted) {
+        } else if (haft__counted_low(word) == haft__COUNTED_EXHAUSTED) {
             stats->exhausted++;
         } else {
             stats->ended++;
@@ -8293,13 +8301,6 @@ static void haft__count_slot(const haft_counted *table, haft_counted_stats *stat
     default:
         stats->free++;
     }
-}
-
-/* The slot that a queue begins with is none that was used, until it has had a life. */
-static bool haft__is_unused(const haft_counted *table, uint64_t index, uint64_t word)
-{
-    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
-           word >> haft__COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
 }
 
 haft_counted_stats haft_counted_stats_get(const haft_counted *table)
@@ -8314,10 +8315,10 @@ haft_counted_stats haft_counted_stats_get(const haft_counted *table)
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
         const uint64_t word = haft__load_relaxed(COUNT, haft__counted_at(table, index));
 
-        if (haft__is_unused(table, index, word)) {
+        if (haft__counted_is_unused(table, index, word)) {
             stats.high_water--;
         } else {
-            haft__count_slot(table, &stats, word);
+            haft__count_slot(&stats, word);
         }
     }
     stats.bytes = haft__counted_bytes(table, end);
@@ -8342,7 +8343,6 @@ static void haft__add_use(struct haft__text *text, const char *before, const haf
 {
     haft__add_part(text, &before, stats->reserved, "slot", " reserved");
     haft__add_part(text, &before, stats->ended, "object", " freed and still held or being destroyed");
-    haft__add_part(text, &before, stats->exhausted, "slot", " exhausted");
 }
 
 int haft_counted_explain(const haft_counted *table, haft_status status, char *line, size_t size)
@@ -8360,12 +8360,20 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
         haft__text_add_count(&text, stats.live);
         haft__text_add(&text, " live");
         haft__add_use(&text, ", ", &stats);
+        if (stats.exhausted != 0) {
+            haft__text_add(&text, ", ");
+            haft__text_add_counted(&text, stats.exhausted, "slot");
+            haft__text_add(&text, " exhausted");
+        }
     } else if (status == HAFT_IN_USE) {
         const char *before = "in use: ";
 
         haft__add_part(&text, &before, stats.live, "object", " live");
         haft__add_part(&text, &before, stats.held, "object", " of them held");
         haft__add_use(&text, before, &stats);
+        if (stats.live + stats.reserved + stats.ended == 0) {
+            haft__text_add(&text, "in use: a call under way");
+        }
     } else {
         haft__text_add(&text, "%s", haft_status_text(status));
     }

@@ -64,15 +64,15 @@
  *     haft/domain.h        1452  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1788  the handle table that all threads share, and its workers
  *     haft/counted.h       2298  the handle table for any thread: objects are held by counts
- *     haft/local.h         2645  the handle table of one thread: slots with holes, stable addresses
+ *     haft/local.h         2648  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2984  visiting the live objects of a shared table
- *     haft/pin.h           3100  holding on to an object beyond a read section
- *     haft/share.h         3152  hand a local table over to all threads, and back
- *     haft/memory.h        3235  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2987  visiting the live objects of a shared table
+ *     haft/pin.h           3103  holding on to an object beyond a read section
+ *     haft/share.h         3155  hand a local table over to all threads, and back
+ *     haft/memory.h        3238  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1063  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4290  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4293  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          979  a grace period that the program brings: a foreign clock
  *
@@ -2319,7 +2319,9 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
  * wait for its child's.  on_destroy returns, on its thread: no longjmp, no exception, no change of
  * fibers.
  *
- * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.
+ * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.  In
+ * a library loaded by dlopen(), a thread's first insert, free or release may allocate: make one of
+ * them before its handlers do.
  * The child of a fork goes on.  What other threads held stays held there, and calls of theirs that
  * the fork cut off keep their slots: then the child cannot close the table, but abandon it.
  *
@@ -2414,7 +2416,7 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
 
 /*
  * haft_counted_close - free all objects, in order of index, and close the table if nothing of it is
- * in use.  From the first call on, insertions answer HAFT_CLOSED.
+ * in use.  From the first call on that is not made in an on_destroy, insertions answer HAFT_CLOSED.
  *
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: an object is held or reserved, a call is
  *           under way in another thread, or this is an on_destroy of the table; the table stays,
@@ -2600,7 +2602,8 @@ typedef struct haft_counted_cursor {
 
 /*
  * haft_counted_cursor_next - hold the next live object, in order of index; the caller releases it.
- * Objects live from the walk's start to its end come exactly once, others once or not at all.
+ * Objects live from the walk's start to its end come exactly once, others once or not at all.  One
+ * that has as many holders as can be, 2^30 - 1, is left out.
  *
  *   haft_counted_cursor cursor = {0};
  *   while (haft_counted_cursor_next(table, &cursor, &id, &object)) {
