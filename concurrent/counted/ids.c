@@ -5,7 +5,7 @@
  *   PUBLISH  publish_word (release) -> the looks here (acquire)   what came before an id was live,
  *            for a thread that is told so
  */
-#include "concurrent/counted/state.h"
+#include "concurrent/counted/queue.h"
 #include <haft/detail/typed_counted.h>
 
 haft_layout haft_counted_layout(const haft_counted *table)
@@ -118,5 +118,5 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
     if (state == COUNTED_RESERVED && counted_low(word) == COUNTED_FOR_CALLER) {
         return HAFT_RESERVED;
     }
-    return word == 0 || counted_is_unused(table, index, word) ? HAFT_NEVER_ISSUED : HAFT_STALE;
+    return word == 0 || queue_slot_is_unused(table, index, word) ? HAFT_NEVER_ISSUED : HAFT_STALE;
 }

@@ -21,6 +21,13 @@ haft_status queue_take(haft_counted *table, uint64_t *index, uint64_t *length);
 /* Slot `index` is free for `life`.  False: the table is closed, and the slot still the caller's. */
 bool queue_give(haft_counted *table, uint64_t index, uint32_t life);
 
+/* Whether it is the slot that a queue begins with, and has had no life: it was never used. */
+static inline bool queue_slot_is_unused(const haft_counted *table, uint64_t index, uint64_t word)
+{
+    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
+           word >> COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
+}
+
 /* Take all slots, and mark the queue closed. */
 void queue_close(haft_counted *table);
 

@@ -131,13 +131,6 @@ static inline bool counted_is_exhausted(const haft_counted *table, uint32_t life
     return (life & table->generation_mask) == 0;
 }
 
-/* Whether it is the slot that a queue begins with, and has had no life: it was never used. */
-static inline bool counted_is_unused(const haft_counted *table, uint64_t index, uint64_t word)
-{
-    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
-           word >> COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
-}
-
 /* The id of slot `index` in that life. */
 static inline haft_id counted_id(const haft_counted *table, uint64_t index, uint32_t life)
 {

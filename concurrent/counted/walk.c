@@ -5,6 +5,7 @@
  *   COUNT    a statistic, or how far a walk goes: what the caller knows to be inserted is there
  */
 #include "concurrent/counted/free_slots.h"
+#include "concurrent/counted/queue.h"
 #include "lib/base/text.h"
 
 bool haft_counted_cursor_next(haft_counted *table, haft_counted_cursor *cursor, haft_id *id,
@@ -65,7 +66,7 @@ haft_counted_stats haft_counted_stats_get(const haft_counted *table)
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
         const uint64_t word = load_relaxed(COUNT, counted_at(table, index));
 
-        if (counted_is_unused(table, index, word)) {
+        if (queue_slot_is_unused(table, index, word)) {
             stats.high_water--;
         } else {
             count_slot(&stats, word);
