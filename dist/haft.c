@@ -6302,13 +6302,6 @@ static inline bool haft__counted_is_exhausted(const haft_counted *table, uint32_
     return (life & table->generation_mask) == 0;
 }
 
-/* Whether it is the slot that a queue begins with, and has had no life: it was never used. */
-static inline bool haft__counted_is_unused(const haft_counted *table, uint64_t index, uint64_t word)
-{
-    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
-           word >> haft__COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
-}
-
 /* The id of slot `index` in that life. */
 static inline haft_id haft__counted_id(const haft_counted *table, uint64_t index, uint32_t life)
 {
@@ -7037,6 +7030,13 @@ HAFT_INTERNAL haft_status haft__queue_take(haft_counted *table, uint64_t *index,
 /* Slot `index` is free for `life`.  False: the table is closed, and the slot still the caller's. */
 HAFT_INTERNAL bool haft__queue_give(haft_counted *table, uint64_t index, uint32_t life);
 
+/* Whether it is the slot that a queue begins with, and has had no life: it was never used. */
+static inline bool haft__queue_slot_is_unused(const haft_counted *table, uint64_t index, uint64_t word)
+{
+    return index == HAFT_FIRST_INDEX && table->min_free != 0 &&
+           word >> haft__COUNTED_LOW_BITS == (uint64_t)table->first_life << 2; /* FREE */
+}
+
 /* Take all slots, and mark the queue closed. */
 HAFT_INTERNAL void haft__queue_close(haft_counted *table);
 
@@ -7603,7 +7603,7 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
     if (state == haft__COUNTED_RESERVED && haft__counted_low(word) == haft__COUNTED_FOR_CALLER) {
         return HAFT_RESERVED;
     }
-    return word == 0 || haft__counted_is_unused(table, index, word) ? HAFT_NEVER_ISSUED : HAFT_STALE;
+    return word == 0 || haft__queue_slot_is_unused(table, index, word) ? HAFT_NEVER_ISSUED : HAFT_STALE;
 }
 
 /* concurrent/counted/lives.c */
@@ -8315,7 +8315,7 @@ haft_counted_stats haft_counted_stats_get(const haft_counted *table)
     for (uint64_t index = HAFT_FIRST_INDEX; index < end; index++) {
         const uint64_t word = haft__load_relaxed(COUNT, haft__counted_at(table, index));
 
-        if (haft__counted_is_unused(table, index, word)) {
+        if (haft__queue_slot_is_unused(table, index, word)) {
             stats.high_water--;
         } else {
             haft__count_slot(&stats, word);
