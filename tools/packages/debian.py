@@ -13,7 +13,7 @@ BRINGS = {
     "gcc-aarch64-linux-gnu": "aarch64-linux-gnu-gcc",
     "graphviz": "dot",
     "haft-tools": "haft-top",
-    "llvm-19": "llvm-cov-19 llvm-profdata-19",
+    "llvm-19": "llvm-cov-19 llvm-profdata-19 llvm-dlltool-19 llvm-nm-19 llvm-readobj-19",
     "man-db": "man",
     "musl-tools": "musl-gcc",
     "qemu-user": "qemu-aarch64",
