@@ -1,5 +1,6 @@
 /*
- * Tickets and the ends of grace periods.
+ * Tickets and the ends of grace periods, which clock_workers.c, clock_frame.c and clock_foreign.c
+ * find.
  *
  * Edges in this file.
  *   TICKET   domain_ticket (release)    -> domain_requested (acquire)   frees before the wait

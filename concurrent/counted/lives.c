@@ -1,5 +1,6 @@
 /*
- * The lives of counted objects: insert, reserve, publish, abort; free, take.
+ * The lives of counted objects: insert, reserve, publish, abort; free, take.  The last release is
+ * in holds.c, the end of an object in destroy.c.
  *
  * Edges in this file.
  *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words, the

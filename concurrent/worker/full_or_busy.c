@@ -6,7 +6,7 @@
  *   COUNT   each number alone; fewest_lives chooses the order of the reads
  *   RETRY   the budget, as a number
  */
-#include "concurrent/worker/occupancy.h"
+#include "concurrent/worker/full_or_busy.h"
 #include "concurrent/worker/fresh.h"
 #include "concurrent/worker/worker_list.h"
 

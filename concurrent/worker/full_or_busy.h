@@ -1,9 +1,9 @@
 /*
- * concurrent/worker/occupancy.h - how many slots are taken, and so what a worker without one is
+ * concurrent/worker/full_or_busy.h - how many slots are taken, and so what a worker without one is
  * told: HAFT_FULL or HAFT_BUSY.  Any thread, wait-free, O(workers).
  */
-#ifndef HAFT_CONCURRENT_OCCUPANCY_H
-#define HAFT_CONCURRENT_OCCUPANCY_H
+#ifndef HAFT_CONCURRENT_FULL_OR_BUSY_H
+#define HAFT_CONCURRENT_FULL_OR_BUSY_H
 
 #include "concurrent/worker/state.h"
 
@@ -21,4 +21,4 @@ haft_status occupancy_why_none(const haft_table *table, const haft_worker *worke
  */
 uint64_t occupancy_idle(const haft_table *table);
 
-#endif /* HAFT_CONCURRENT_OCCUPANCY_H */
+#endif /* HAFT_CONCURRENT_FULL_OR_BUSY_H */
