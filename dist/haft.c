@@ -3875,7 +3875,7 @@ HAFT_INTERNAL uint64_t haft__geometry_address_space(struct haft__slots_options o
     return given.measured + runs.count * sizeof(struct haft__run);
 }
 
-/* lib/slots/id.c */
+/* lib/slots/id_text.c */
 
 /* Text forms of ids. */
 
@@ -7609,7 +7609,8 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
 /* concurrent/counted/lives.c */
 
 /*
- * The lives of counted objects: insert, reserve, publish, abort; free, take.
+ * The lives of counted objects: insert, reserve, publish, abort; free, take.  The last release is
+ * in holds.c, the end of an object in destroy.c.
  *
  * Edges in this file.
  *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words, the
@@ -10832,7 +10833,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain)
 /* concurrent/clock/grace_periods.c */
 
 /*
- * Tickets and the ends of grace periods.
+ * Tickets and the ends of grace periods, which clock_workers.c, clock_frame.c and clock_foreign.c
+ * find.
  *
  * Edges in this file.
  *   TICKET   domain_ticket (release)    -> domain_requested (acquire)   frees before the wait
@@ -12953,6 +12955,112 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
                              : status;
 }
 
+/*
+ * concurrent/worker/full_or_busy.h - how many slots are taken, and so what a worker without one is
+ * told: HAFT_FULL or HAFT_BUSY.  Any thread, wait-free, O(workers).
+ */
+
+/*
+ * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
+ * `fresh` slots.
+ */
+HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, const haft_worker *worker,
+                                             haft_status fresh);
+
+/*
+ * Slots in use that hold no object: they wait, are ready, or with a worker.
+ * Not below the number with the slots in use as the call begins, and the objects of
+ * some moment before it returns.
+ */
+HAFT_INTERNAL uint64_t haft__occupancy_idle(const haft_table *table);
+
+/* concurrent/worker/full_or_busy.c */
+
+/*
+ * Occupancy: how many slots are taken, counted while other threads insert and free.
+ *
+ * Edges in this file.
+ *   TALLY   tally (release) -> count_begun (acquire)   frees before insertions into their slots
+ *   COUNT   each number alone; fewest_lives chooses the order of the reads
+ *   RETRY   the budget, as a number
+ */
+
+/* Lives and exhausted slots that began and that ended, of all workers and of the table. */
+struct haft__lives {
+    uint64_t begun, ended;
+    uint64_t exhausted;
+};
+
+static void haft__count_begun(struct haft__lives *lives, const haft_table *table)
+{
+    lives->begun = 0;
+    lives->exhausted = 0;
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
+        lives->exhausted += haft__load_acquire(TALLY, &worker->counters.exhausted);
+        lives->begun += haft__load_acquire(TALLY, &worker->counters.reserved);
+        lives->begun += haft__load_acquire(TALLY, &worker->counters.inserted);
+    }
+}
+
+static void haft__count_ended(struct haft__lives *lives, const haft_table *table)
+{
+    lives->ended = haft__load_relaxed(COUNT, &table->counters.freed);
+    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
+         worker = worker->next) {
+        lives->ended += haft__load_relaxed(COUNT, &worker->counters.aborted);
+        lives->ended += haft__load_relaxed(COUNT, &worker->counters.freed);
+    }
+}
+
+/* Slots live or reserved. */
+static uint64_t haft__taken(const struct haft__lives *lives)
+{
+    return haft__positive_difference(lives->begun, lives->ended);
+}
+
+/*
+ * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in
+ * between: beginnings are read before ends, of all workers.
+ */
+static struct haft__lives haft__fewest_lives(const haft_table *table)
+{
+    struct haft__lives lives;
+
+    haft__count_begun(&lives, table);
+    haft__count_ended(&lives, table);
+    return lives;
+}
+
+/* Extents are read first: slots that are drawn meanwhile count as used. */
+HAFT_INTERNAL uint64_t haft__occupancy_idle(const haft_table *table)
+{
+    uint64_t at_hand = haft__fresh_in_extents(table, true) + haft__fresh_in_extents(table, false);
+
+    at_hand += haft__load_relaxed(COUNT, &table->released.slots);
+    const struct haft__lives lives = haft__fewest_lives(table);
+    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
+
+    return haft__positive_difference(drawn, at_hand + haft__taken(&lives) + lives.exhausted);
+}
+
+HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, const haft_worker *worker,
+                                             haft_status fresh)
+{
+    const struct haft__lives lives = haft__fewest_lives(table);
+    const uint64_t others =
+        haft__positive_difference(table->budget_size - haft__load_relaxed(RETRY, &table->budget),
+                            2 * (uint64_t)(worker->batch_limit - 1));
+    const uint64_t slots =
+        fresh == HAFT_NO_MEMORY ? haft__fresh_used(table) : table->slots.limit - HAFT_FIRST_INDEX;
+
+    /* Slots not taken, exhausted or held back by others come within reach in time. */
+    if (haft__taken(&lives) + lives.exhausted + others >= slots) {
+        return fresh;
+    }
+    return haft__taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
+}
+
 /* concurrent/worker/handed.c */
 
 /*
@@ -13365,112 +13473,6 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
         }
     }
     return done;
-}
-
-/*
- * concurrent/worker/occupancy.h - how many slots are taken, and so what a worker without one is
- * told: HAFT_FULL or HAFT_BUSY.  Any thread, wait-free, O(workers).
- */
-
-/*
- * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
- * `fresh` slots.
- */
-HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, const haft_worker *worker,
-                                             haft_status fresh);
-
-/*
- * Slots in use that hold no object: they wait, are ready, or with a worker.
- * Not below the number with the slots in use as the call begins, and the objects of
- * some moment before it returns.
- */
-HAFT_INTERNAL uint64_t haft__occupancy_idle(const haft_table *table);
-
-/* concurrent/worker/occupancy.c */
-
-/*
- * Occupancy: how many slots are taken, counted while other threads insert and free.
- *
- * Edges in this file.
- *   TALLY   tally (release) -> count_begun (acquire)   frees before insertions into their slots
- *   COUNT   each number alone; fewest_lives chooses the order of the reads
- *   RETRY   the budget, as a number
- */
-
-/* Lives and exhausted slots that began and that ended, of all workers and of the table. */
-struct haft__lives {
-    uint64_t begun, ended;
-    uint64_t exhausted;
-};
-
-static void haft__count_begun(struct haft__lives *lives, const haft_table *table)
-{
-    lives->begun = 0;
-    lives->exhausted = 0;
-    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
-         worker = worker->next) {
-        lives->exhausted += haft__load_acquire(TALLY, &worker->counters.exhausted);
-        lives->begun += haft__load_acquire(TALLY, &worker->counters.reserved);
-        lives->begun += haft__load_acquire(TALLY, &worker->counters.inserted);
-    }
-}
-
-static void haft__count_ended(struct haft__lives *lives, const haft_table *table)
-{
-    lives->ended = haft__load_relaxed(COUNT, &table->counters.freed);
-    for (const haft_worker *worker = haft__worker_list_first(table); worker != NULL;
-         worker = worker->next) {
-        lives->ended += haft__load_relaxed(COUNT, &worker->counters.aborted);
-        lives->ended += haft__load_relaxed(COUNT, &worker->counters.freed);
-    }
-}
-
-/* Slots live or reserved. */
-static uint64_t haft__taken(const struct haft__lives *lives)
-{
-    return haft__positive_difference(lives->begun, lives->ended);
-}
-
-/*
- * Slots taken and exhausted, no more than at some moment, however long this thread is delayed in
- * between: beginnings are read before ends, of all workers.
- */
-static struct haft__lives haft__fewest_lives(const haft_table *table)
-{
-    struct haft__lives lives;
-
-    haft__count_begun(&lives, table);
-    haft__count_ended(&lives, table);
-    return lives;
-}
-
-/* Extents are read first: slots that are drawn meanwhile count as used. */
-HAFT_INTERNAL uint64_t haft__occupancy_idle(const haft_table *table)
-{
-    uint64_t at_hand = haft__fresh_in_extents(table, true) + haft__fresh_in_extents(table, false);
-
-    at_hand += haft__load_relaxed(COUNT, &table->released.slots);
-    const struct haft__lives lives = haft__fewest_lives(table);
-    const uint64_t drawn = haft__load_relaxed(COUNT, &table->fresh) - HAFT_FIRST_INDEX;
-
-    return haft__positive_difference(drawn, at_hand + haft__taken(&lives) + lives.exhausted);
-}
-
-HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, const haft_worker *worker,
-                                             haft_status fresh)
-{
-    const struct haft__lives lives = haft__fewest_lives(table);
-    const uint64_t others =
-        haft__positive_difference(table->budget_size - haft__load_relaxed(RETRY, &table->budget),
-                            2 * (uint64_t)(worker->batch_limit - 1));
-    const uint64_t slots =
-        fresh == HAFT_NO_MEMORY ? haft__fresh_used(table) : table->slots.limit - HAFT_FIRST_INDEX;
-
-    /* Slots not taken, exhausted or held back by others come within reach in time. */
-    if (haft__taken(&lives) + lives.exhausted + others >= slots) {
-        return fresh;
-    }
-    return haft__taken(&lives) >= table->capacity ? HAFT_FULL : HAFT_BUSY;
 }
 
 /*
