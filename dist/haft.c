@@ -2872,8 +2872,7 @@ static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] =
         {"HAFT_BAD_FOREIGN_CLOCK",
          "foreign_clock: for the thread and the caller clock, with ctx and the callbacks "
          "that haft/clock.h requires; NULL for the workers and the frame clock"},
-    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK",
-                        "clock: one of the HAFT_CLOCK_ names; with memory, workers or frame"},
+    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: one of the HAFT_CLOCK_ names"},
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
                        "wrap: ids of the table repeat, so it has no sides and releases no memory"},
     [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",
@@ -8360,12 +8359,10 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
         haft__text_add(&text, "; ");
         haft__text_add_count(&text, stats.live);
         haft__text_add(&text, " live");
-        haft__add_use(&text, ", ", &stats);
-        if (stats.exhausted != 0) {
-            haft__text_add(&text, ", ");
-            haft__text_add_counted(&text, stats.exhausted, "slot");
-            haft__text_add(&text, " exhausted");
-        }
+        const char *before = ", ";
+
+        haft__add_use(&text, before, &stats);
+        haft__add_part(&text, &before, stats.exhausted, "slot", " exhausted");
     } else if (status == HAFT_IN_USE) {
         const char *before = "in use: ";
 

@@ -64,15 +64,15 @@
  *     haft/domain.h        1452  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1788  the handle table that all threads share, and its workers
  *     haft/counted.h       2298  the handle table for any thread: objects are held by counts
- *     haft/local.h         2648  the handle table of one thread: slots with holes, stable addresses
+ *     haft/local.h         2649  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2987  visiting the live objects of a shared table
- *     haft/pin.h           3103  holding on to an object beyond a read section
- *     haft/share.h         3155  hand a local table over to all threads, and back
- *     haft/memory.h        3238  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2988  visiting the live objects of a shared table
+ *     haft/pin.h           3104  holding on to an object beyond a read section
+ *     haft/share.h         3156  hand a local table over to all threads, and back
+ *     haft/memory.h        3239  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1063  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4293  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4294  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          979  a grace period that the program brings: a foreign clock
  *
@@ -2320,8 +2320,9 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
  * fibers.
  *
  * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.  In
- * a library loaded by dlopen(), a thread's first insert, free or release may allocate: make one of
- * them before its handlers do.
+ * a library loaded by dlopen() a thread may allocate when it first ends an object: end one before
+ * its handlers do.
+ *
  * The child of a fork goes on.  What other threads held stays held there, and calls of theirs that
  * the fork cut off keep their slots: then the child cannot close the table, but abandon it.
  *

@@ -9,18 +9,18 @@
  *
  *   what there is
  *     haft/kit/status.h      37  what functions of the kit answer beside what those of the core do
- *     haft/kit/packed.h      70  the handle table of one thread that keeps its objects dense: no
+ *     haft/kit/packed.h      71  the handle table of one thread that keeps its objects dense: no
  *                                holes
- *     haft/kit/arena.h      430  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/kit/snapshot.h   695  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/kit/arena.h      431  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/kit/snapshot.h   696  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/kit/restore.h    915  ids of a haft_local that are chosen elsewhere: those of a saved
+ *     haft/kit/restore.h    916  ids of a haft_local that are chosen elsewhere: those of a saved
  *                                game, or that a server assigns
- *     haft/kit/side.h      1002  side tables: values of another type under the ids of a table
- *     haft/kit/commands.h  1250  creations and destructions recorded by jobs, carried out at the
+ *     haft/kit/side.h      1003  side tables: values of another type under the ids of a table
+ *     haft/kit/commands.h  1251  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/typed.h     1639  more for one C type, as haft/typed.h
- *     haft/kit/export.h    1687  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/typed.h     1640  more for one C type, as haft/typed.h
+ *     haft/kit/export.h    1688  statistics of all open tables in a file, for haft-top and other
  *                                programs
  */
 #ifndef HAFT_HAFT_KIT_H
@@ -36,7 +36,8 @@
 /*
  * haft/kit/status.h - what functions of the kit answer beside what those of the core do.
  *
- * They are values of haft_status, so haft_status_text() and haft_status_name() answer for them too.
+ * They are values of haft_status.  haft_status_text() and haft_status_name() know them from the
+ * first one on that the kit has answered.
  */
 
 /* The object has been killed before; its id is live until the refresh. */

@@ -110,12 +110,10 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
         text_add(&text, "; ");
         text_add_count(&text, stats.live);
         text_add(&text, " live");
-        add_use(&text, ", ", &stats);
-        if (stats.exhausted != 0) {
-            text_add(&text, ", ");
-            text_add_counted(&text, stats.exhausted, "slot");
-            text_add(&text, " exhausted");
-        }
+        const char *before = ", ";
+
+        add_use(&text, before, &stats);
+        add_part(&text, &before, stats.exhausted, "slot", " exhausted");
     } else if (status == HAFT_IN_USE) {
         const char *before = "in use: ";
 

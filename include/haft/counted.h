@@ -24,8 +24,9 @@
  * fibers.
  *
  * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.  In
- * a library loaded by dlopen(), a thread's first insert, free or release may allocate: make one of
- * them before its handlers do.
+ * a library loaded by dlopen() a thread may allocate when it first ends an object: end one before
+ * its handlers do.
+ *
  * The child of a fork goes on.  What other threads held stays held there, and calls of theirs that
  * the fork cut off keep their slots: then the child cannot close the table, but abandon it.
  *

@@ -77,8 +77,7 @@ static const struct status_words known_statuses[HAFT_STATUS_COUNT] = {
         {"HAFT_BAD_FOREIGN_CLOCK",
          "foreign_clock: for the thread and the caller clock, with ctx and the callbacks "
          "that haft/clock.h requires; NULL for the workers and the frame clock"},
-    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK",
-                        "clock: one of the HAFT_CLOCK_ names; with memory, workers or frame"},
+    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: one of the HAFT_CLOCK_ names"},
     [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
                        "wrap: ids of the table repeat, so it has no sides and releases no memory"},
     [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",

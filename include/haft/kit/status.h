@@ -1,7 +1,8 @@
 /*
  * haft/kit/status.h - what functions of the kit answer beside what those of the core do.
  *
- * They are values of haft_status, so haft_status_text() and haft_status_name() answer for them too.
+ * They are values of haft_status.  haft_status_text() and haft_status_name() know them from the
+ * first one on that the kit has answered.
  */
 #ifndef HAFT_KIT_STATUS_H
 #define HAFT_KIT_STATUS_H
