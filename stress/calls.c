@@ -209,7 +209,7 @@ static void act(struct game *game, struct turn_of *at, bool counts)
     game->operation->act(at);
     const struct traffic after = turns_traffic();
 
-    for (unsigned kind = 0; counts && kind < TRAFFIC_KINDS; kind++) {
+    for (unsigned kind = 0; counts && kind < OPERATION_KINDS; kind++) {
         game->counted.all[kind] += after.all[kind] - before.all[kind];
         game->counted.foreign[kind] += after.foreign[kind] - before.foreign[kind];
     }
@@ -262,9 +262,10 @@ static struct line measure(const struct run *run, const struct operation *operat
     const double calls = (double)TURN_THREADS * (double)run->rounds * OBJECTS;
     const struct line line = {
         .touched =
-            (double)(counted->foreign[TRAFFIC_STORE] + counted->foreign[TRAFFIC_MODIFY]) / calls,
-        .modifies = (double)counted->all[TRAFFIC_MODIFY] / calls,
-        .stores = (double)(counted->all[TRAFFIC_STORE] + counted->all[TRAFFIC_MODIFY]) / calls,
+            (double)(counted->foreign[OPERATION_STORE] + counted->foreign[OPERATION_MODIFY]) /
+            calls,
+        .modifies = (double)counted->all[OPERATION_MODIFY] / calls,
+        .stores = (double)(counted->all[OPERATION_STORE] + counted->all[OPERATION_MODIFY]) / calls,
     };
 
     free(game);

@@ -108,9 +108,9 @@ static struct line measure_line(const struct run *run, enum workload workload, u
     const double threads = workload == HANDOFF ? 1 : 2;
     const double lives = threads * (double)run->rounds * OBJECTS;
     const struct line line = {
-        .stores = (double)traffic.foreign[TRAFFIC_STORE] / lives,
-        .swaps = (double)traffic.foreign[TRAFFIC_MODIFY] / lives,
-        .all_swaps = (double)traffic.all[TRAFFIC_MODIFY] / lives,
+        .stores = (double)traffic.foreign[OPERATION_STORE] / lives,
+        .swaps = (double)traffic.foreign[OPERATION_MODIFY] / lives,
+        .all_swaps = (double)traffic.all[OPERATION_MODIFY] / lives,
     };
 
     printf("%-8s  %5u  %12.4f  %12.4f  %8.3f\n", names[workload], share, line.stores, line.swaps,

@@ -18,9 +18,9 @@
  *            worker's insert makes a read-modify-write only with each batch, its free one more.
  *            Acquire and release, insert and free of a counted table move no line where objects are
  *            not shared, unless threads share a shard.
- * White-box: it provides the operations of lib/base/atomics.h.
+ * White-box: it is told of the operations of lib/base/atomics.h.
  */
-#include "lib/base/atomics.h"
+#include "stress/operations.h"
 #include "stress/support.h"
 #include <haft/counted.h>
 #include <haft/domain.h>
@@ -40,12 +40,10 @@ static const struct run as_run = {.program = "lines"};
 
 /* --- the caches --- */
 
-enum kind { LOAD, STORE, MODIFY, KINDS };
-
 struct counts {
     uint64_t calls;
-    uint64_t made[KINDS];
-    uint64_t moved[KINDS];
+    uint64_t made[OPERATION_KINDS];
+    uint64_t moved[OPERATION_KINDS];
 };
 
 /* A line: the threads that have a copy, and moves for writing while steps are counted. */
@@ -71,19 +69,21 @@ static struct place *place_of(const void *word)
     return &places[at];
 }
 
-static void touch(enum kind kind, const void *word)
+void operation_made(haft_edge edge, enum operation_kind kind, const void *word)
 {
     struct place *place = place_of(word);
     const uint64_t mine = UINT64_C(1) << own;
     const uint64_t others = place->copies & ~mine;
-    const bool moves = kind == LOAD ? (place->copies & mine) == 0 && others != 0 : others != 0;
+    const bool moves =
+        kind == OPERATION_LOAD ? (place->copies & mine) == 0 && others != 0 : others != 0;
 
+    (void)edge;
     if (counted != NULL) {
         counted->made[kind]++;
         counted->moved[kind] += moves;
-        place->moves += moves && kind != LOAD;
+        place->moves += moves && kind != OPERATION_LOAD;
     }
-    place->copies = kind == LOAD ? place->copies | mine : mine;
+    place->copies = kind == OPERATION_LOAD ? place->copies | mine : mine;
 }
 
 static uint64_t hottest_moves(void)
@@ -94,52 +94,6 @@ static uint64_t hottest_moves(void)
         most = places[i].moves > most ? places[i].moves : most;
     }
     return most;
-}
-
-/* --- the operations --- */
-
-uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order order)
-{
-    (void)edge;
-    touch(LOAD, word);
-    return atomic_load_explicit(word, order);
-}
-
-void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    (void)edge;
-    touch(STORE, word);
-    atomic_store_explicit(word, value, order);
-}
-
-bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
-              memory_order order)
-{
-    (void)edge;
-    touch(MODIFY, word);
-    return atomic_compare_exchange_strong_explicit(word, &expected, desired, order,
-                                                   memory_order_relaxed);
-}
-
-uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    (void)edge;
-    touch(MODIFY, word);
-    return atomic_exchange_explicit(word, value, order);
-}
-
-uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    (void)edge;
-    touch(MODIFY, word);
-    return atomic_fetch_or_explicit(word, value, order);
-}
-
-uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    (void)edge;
-    touch(MODIFY, word);
-    return atomic_fetch_add_explicit(word, value, order);
 }
 
 /* --- the plays --- */
@@ -441,14 +395,16 @@ static void say(const struct play *play, int number, double hottest)
                   " \"moved_by_stores\": %.4f, \"moved_by_modifies\": %.4f, \"hottest\": %.4f}"
                 : "%s%7u  %-13s %-13s %8.3f %8.3f %8.3f  %8.3f %8.3f %8.3f  %8.3f";
 
-    printf(format,
-           rows_said++ == 0 ? ""
-           : as_json        ? ",\n"
-                            : "\n",
-           play->threads, play->table, play->rows[number].name, each(row->made[LOAD], row->calls),
-           each(row->made[STORE], row->calls), each(row->made[MODIFY], row->calls),
-           each(row->moved[LOAD], row->calls), each(row->moved[STORE], row->calls),
-           each(row->moved[MODIFY], row->calls), hottest);
+    printf(
+        format,
+        rows_said++ == 0 ? ""
+        : as_json        ? ",\n"
+                         : "\n",
+        play->threads, play->table, play->rows[number].name,
+        each(row->made[OPERATION_LOAD], row->calls), each(row->made[OPERATION_STORE], row->calls),
+        each(row->made[OPERATION_MODIFY], row->calls), each(row->moved[OPERATION_LOAD], row->calls),
+        each(row->moved[OPERATION_STORE], row->calls),
+        each(row->moved[OPERATION_MODIFY], row->calls), hottest);
 }
 
 #define LITTLE 0.04 /* what comes with a batch, for each slot */
@@ -456,12 +412,13 @@ static void say(const struct play *play, int number, double hottest)
 
 static bool is_kept(const struct play *play, enum promise promise, const struct counts *row)
 {
-    const double modifies = each(row->made[MODIFY], row->calls);
-    const uint64_t moved = row->moved[LOAD] + row->moved[STORE] + row->moved[MODIFY];
+    const double modifies = each(row->made[OPERATION_MODIFY], row->calls);
+    const uint64_t moved =
+        row->moved[OPERATION_LOAD] + row->moved[OPERATION_STORE] + row->moved[OPERATION_MODIFY];
 
     switch (promise) {
     case READS:
-        return row->made[STORE] + row->made[MODIFY] + moved == 0;
+        return row->made[OPERATION_STORE] + row->made[OPERATION_MODIFY] + moved == 0;
     case NO_MODIFY:
         return modifies < LITTLE;
     case ONE_MODIFY:

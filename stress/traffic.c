@@ -4,10 +4,10 @@
  * The last writer of each line stands in a table by the line's hash.  Lines that share a place
  * are taken for one: with a million places and tables of a few megabytes that is rare.
  *
- * White-box: it provides the operations of lib/base/atomics.h.
+ * White-box: it is told of the operations of lib/base/atomics.h.
  */
 #include "stress/traffic.h"
-#include "lib/base/atomics.h"
+#include "stress/operations.h"
 
 #define PLACES (UINT32_C(1) << 20)
 #define MOST_THREADS 1024
@@ -31,7 +31,7 @@ static uint32_t self(void)
     return own;
 }
 
-static void count(haft_edge edge, enum traffic_kind kind, const void *word)
+void operation_made(haft_edge edge, enum operation_kind kind, const void *word)
 {
     const uint64_t line = (uint64_t)(uintptr_t)word / CACHE_LINE;
     _Atomic(uint16_t) *writer = &writers[(line * UINT64_C(0x9E3779B97F4A7C15)) >> 44];
@@ -40,7 +40,7 @@ static void count(haft_edge edge, enum traffic_kind kind, const void *word)
 
     traffic->all[kind]++;
     traffic->foreign[kind] += last != 0 && last != self();
-    if (kind != TRAFFIC_LOAD && last != self()) {
+    if (kind != OPERATION_LOAD && last != self()) {
         atomic_store_explicit(writer, (uint16_t)self(), memory_order_relaxed);
     }
 }
@@ -50,7 +50,7 @@ struct traffic traffic_of(unsigned edge)
     struct traffic sum = {{0}, {0}};
 
     for (uint32_t thread = 0; thread < MOST_THREADS && edge < EDGES; thread++) {
-        for (int kind = 0; kind < TRAFFIC_KINDS; kind++) {
+        for (int kind = 0; kind < OPERATION_KINDS; kind++) {
             sum.all[kind] += all_counts[thread].by_edge[edge].all[kind];
             sum.foreign[kind] += all_counts[thread].by_edge[edge].foreign[kind];
         }
@@ -66,44 +66,4 @@ void traffic_reset(void)
     for (uint32_t thread = 0; thread < MOST_THREADS; thread++) {
         all_counts[thread] = (struct counts){0};
     }
-}
-
-/* --- the operations --- */
-
-uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order order)
-{
-    count(edge, TRAFFIC_LOAD, word);
-    return atomic_load_explicit(word, order);
-}
-
-void haft_store(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    count(edge, TRAFFIC_STORE, word);
-    atomic_store_explicit(word, value, order);
-}
-
-bool haft_cas(haft_edge edge, atomic_u64 *word, uint64_t expected, uint64_t desired,
-              memory_order order)
-{
-    count(edge, TRAFFIC_MODIFY, word);
-    return atomic_compare_exchange_strong_explicit(word, &expected, desired, order,
-                                                   memory_order_relaxed);
-}
-
-uint64_t u64_exchange(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    count(edge, TRAFFIC_MODIFY, word);
-    return atomic_exchange_explicit(word, value, order);
-}
-
-uint64_t u64_fetch_or(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    count(edge, TRAFFIC_MODIFY, word);
-    return atomic_fetch_or_explicit(word, value, order);
-}
-
-uint64_t u64_fetch_add(haft_edge edge, atomic_u64 *word, uint64_t value, memory_order order)
-{
-    count(edge, TRAFFIC_MODIFY, word);
-    return atomic_fetch_add_explicit(word, value, order);
 }

@@ -1,26 +1,19 @@
 /*
  * stress/traffic.h - which operations touch words that another thread wrote last.
  *
- * For programs over a library built with -DHAFT_HOOKED: link stress/traffic.c.  It carries the
- * operations out as lib/base/atomics_direct.h would, and counts.  Counts are of 64-byte lines, as
+ * For programs over a library built with -DHAFT_HOOKED: link stress/traffic.c and
+ * stress/operations.c.  Counts are of 64-byte lines, as
  * far as atomic operations go: plain writes beside them are not seen.
  */
 #ifndef HAFT_STRESS_TRAFFIC_H
 #define HAFT_STRESS_TRAFFIC_H
 
-#include <stdint.h>
-
-enum traffic_kind {
-    TRAFFIC_LOAD,
-    TRAFFIC_STORE,
-    TRAFFIC_MODIFY, /* compare-and-swap, exchange, fetch and add */
-    TRAFFIC_KINDS
-};
+#include "stress/operations.h"
 
 /* Operations with one edge or reason. */
 struct traffic {
-    uint64_t all[TRAFFIC_KINDS];
-    uint64_t foreign[TRAFFIC_KINDS]; /* of them on a line that another thread wrote last */
+    uint64_t all[OPERATION_KINDS];
+    uint64_t foreign[OPERATION_KINDS]; /* of them on a line that another thread wrote last */
 };
 
 /*

@@ -62,13 +62,13 @@ int main(int argc, char **argv)
     run_threads(1, body, &pair);
     const struct traffic published = traffic_of(HAFT_EDGE_PUBLISH);
 
-    expect(&run, published.all[TRAFFIC_STORE], OBJECTS, "publications");
-    expect(&run, published.foreign[TRAFFIC_STORE], 0, "publications on another's line");
+    expect(&run, published.all[OPERATION_STORE], OBJECTS, "publications");
+    expect(&run, published.foreign[OPERATION_STORE], 0, "publications on another's line");
     run_threads(1, body_of_second, &pair);
     const struct traffic freed = traffic_of(HAFT_EDGE_PUBLISH);
 
-    expect(&run, freed.all[TRAFFIC_MODIFY], OBJECTS, "frees");
-    expect(&run, freed.foreign[TRAFFIC_MODIFY], OBJECTS, "frees of another's objects");
+    expect(&run, freed.all[OPERATION_MODIFY], OBJECTS, "frees");
+    expect(&run, freed.foreign[OPERATION_MODIFY], OBJECTS, "frees of another's objects");
     close_table(&run, pair.table);
     must(&run, haft_domain_close(domain), "closing the domain");
     finish(&run, OBJECTS, "counted %d objects", OBJECTS);

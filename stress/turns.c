@@ -82,7 +82,7 @@ struct traffic turns_traffic(void)
     for (unsigned edge = 0; edge <= HAFT_EDGE_RETRY; edge++) {
         const struct traffic one = traffic_of(edge);
 
-        for (unsigned kind = 0; kind < TRAFFIC_KINDS; kind++) {
+        for (unsigned kind = 0; kind < OPERATION_KINDS; kind++) {
             sum.all[kind] += one.all[kind];
             sum.foreign[kind] += one.foreign[kind];
         }
