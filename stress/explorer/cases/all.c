@@ -15,7 +15,7 @@ extern const struct explored_case full_many_case, full_table_free_case, returned
 /* tables that were another thread's before */
 extern const struct explored_case share_case, unshare_case, commands_case;
 /* beyond sections and foreign clocks */
-extern const struct explored_case workers_clock_case, arrive_case, pin_case, trim_case;
+extern const struct explored_case workers_clock_case, waiter_case, arrive_case, pin_case, trim_case;
 extern const struct explored_case offline_case, unpinned_case, last_pin_case;
 /* one that is given the waiting of another; whole histories */
 extern const struct explored_case done_rises_case, linear_case;
@@ -85,6 +85,7 @@ const struct explored_case *const all_cases[] = {
     &unshare_case,
     &commands_case,
     &workers_clock_case,
+    &waiter_case,
     &arrive_case,
     &pin_case,
     &done_rises_case,

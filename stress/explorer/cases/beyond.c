@@ -60,6 +60,51 @@ const struct explored_case workers_clock_case = {
     .tear_down = close_table,
 };
 
+/* --- waiter: a thread without a worker adds up what members announce, as one comes online --- */
+
+/* A ticket is to be waited for, and the only member is away. */
+static void set_up_waiter(void)
+{
+    open_with(&(struct table_wish){.capacity = 2, .is_workers = true});
+    require_status(haft_free(worker, insert_stamped(worker)), HAFT_OK, "freeing");
+    close_worker(worker);
+}
+
+static void waiter_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_domain_wait(fixture.domain), HAFT_OK, "waiting");
+    } else {
+        haft_worker *own = open_worker();
+        const struct object *object = haft_resolve(fixture.view, id);
+        haft_id next;
+
+        require_status(haft_free(own, id), HAFT_OK, "freeing");
+        while (haft_insert(own, NULL, &next) == HAFT_OK) {
+            require(is_stamped(object, id),
+                    "an object is written again while its reader is online");
+        }
+        close_worker(own);
+    }
+    race_end();
+}
+
+static void tear_down_waiter(void)
+{
+    haft_table_clear(fixture.table);
+    close_table();
+}
+
+const struct explored_case waiter_case = {
+    .name = "waiter",
+    .invariant = "a look at the members ends no section that began after it",
+    .threads = 2,
+    .set_up = set_up_waiter,
+    .body = waiter_body,
+    .tear_down = tear_down_waiter,
+};
+
 /*
  * --- offline: a reader lets go, and is online again at once, while another waits for it ---
  */
