@@ -3,6 +3,9 @@
  *
  * White-box: it provides the operations of lib/base/atomics.h.
  */
+#ifndef HAFT_HOOKED
+#define HAFT_HOOKED /* compiled alone, too, they are the program's */
+#endif
 #include "stress/operations.h"
 
 uint64_t haft_load(haft_edge edge, const atomic_u64 *word, memory_order order)
