@@ -6,18 +6,24 @@
  * open at the free has ended.  A domain has a clock, which finds out when that is; any number of
  * tables share it.  The clock says what a read section is:
  *
- *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
- *                    as liburcu (see below)
- *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
- *                    an open worker on the domain may resolve
- *   frame            from one haft_domain_tick() to the next; any thread may resolve
+ * thread, caller   the sections of the foreign clock it was opened with: of another library, such
+ *                  as liburcu (see below)
+ * workers          from one haft_worker_quiescent() of a thread to the next; only threads with
+ *                  an open worker on the domain may resolve
+ * frame            from one haft_domain_tick() to the next; any thread may resolve
  *
  * Batches of freed slots take tickets; the driver of the clock waits for one full grace period and
  * then marks all tickets that were taken before it began as done.
  *
+ * HAFT_IN_CALLBACK says that the calling thread is inside a callback; HAFT_IN_SECTION that it is in
+ * an inner job (not with the frame clock), or in a section of a foreign clock that can tell
+ * (liburcu's except qsbr).  With qsbr and the workers clock, calls that wait are quiescent points
+ * of the calling thread: pointers that it resolved before are void.
+ *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing has
+ *           changed.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -114,13 +120,10 @@ typedef struct haft_domain_stats {
 /*
  * haft_domain_open, haft_domain_open_sized - a new domain; `options` NULL: all defaults.
  *
- * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
- *             HAFT_UNKNOWN_OPTION                set, but this library has no such option
- *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
- *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system
- * Threads   any; it need not be registered.
- * Ordering  none: hand the pointer over as any other.
- * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
+ * Returns   HAFT_OK and the domain in `*domain`; HAFT_UNKNOWN_OPTION, HAFT_BAD_FOREIGN_CLOCK,
+ *           HAFT_BAD_CLOCK, for the option of that name; HAFT_NO_MEMORY, HAFT_NO_THREAD.
+ * Threads   any, registered or not.  Hand `*domain` over to others as any other pointer.
+ * Progress  blocking (HAFT_CLOCK_THREAD starts a thread, which blocks all signals).
  */
 haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
                                    haft_domain **domain);
@@ -132,35 +135,29 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
 /*
  * haft_domain_close - the end of a domain.
  *
- * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_USE       a table is still open on it
- *             HAFT_IN_SECTION   the calling thread is inside a job, or parked in one, or with qsbr
- *                               and the workers clock parked at all, also by way of another domain
- *                               with the same foreign clock; or inside a section of a clock that
- *                               can tell (liburcu's except qsbr).  Not with the frame clock
- *             HAFT_IN_CALLBACK  it is inside a callback
- * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
- *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
- *           workers and the frame clock that no haft_section_begin() is without its end, with the
- *           frame clock no haft_job_begin() either.
+ * Returns   HAFT_OK, or
+ *             HAFT_IN_USE        a table is open on it
+ *             HAFT_IN_SECTION    as above; also in an outermost job of this clock, or parked in
+ *                                one, or with qsbr and the workers clock parked at all.  Not with
+ *                                the frame clock
+ *             HAFT_IN_CALLBACK
+ * Threads   one thread outside read sections, when no other thread uses the domain any more.  Debug
+ *           builds assert with the workers and the frame clock that all sections have ended, with
+ *           the frame clock all jobs too.
  * Progress  blocking: waits for a grace period that the clock's own thread has begun.
  */
 haft_status haft_domain_close(haft_domain *domain);
 
 /*
- * haft_domain_wait - wait until all that was freed and flushed before may be reused.  What
- * still sits in a worker's open batch, or was freed by haft_table_free(), is not covered:
- * haft_worker_flush() retires it.
+ * haft_domain_wait - wait until all that was freed and flushed before may be reused.  What sits in
+ * a worker's open batch, or was freed by haft_table_free(), is not covered: haft_worker_flush()
+ * retires it.
  *
- * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job (not with the frame
- *                               clock), or a section of a foreign clock that can tell (liburcu's
- *                               except qsbr)
- *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
- *             HAFT_BUSY         frame clock: something waits, and only a tick will help
- *             HAFT_FORKED       in the child of a fork, if something waits: see haft/table.h
- * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
- *           quiescent point of the calling thread: pointers it resolved before are void.
+ * Returns   HAFT_OK; HAFT_IN_SECTION; HAFT_IN_CALLBACK, also if nothing waits; and if something
+ *           does,
+ *             HAFT_BUSY     frame clock: only a tick will help
+ *             HAFT_FORKED   in the child of a fork: see haft/table.h
+ * Threads   any thread outside read sections.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
  *           what they did before they retired freed slots.
  * Progress  blocking: waits for readers.
@@ -170,26 +167,22 @@ haft_status haft_domain_wait(haft_domain *domain);
 
 /*
  * haft_domain_tick - frame clock: the end of one frame and the beginning of the next.  All that was
- * freed and flushed before may be reused; a free that meets the tick lands in the next frame.
- * What still sits in a worker's open batch stays there: a call of haft_worker_quiescent() by each
- * worker at the end of its frame retires what is worth it.
+ * freed and flushed before may be reused; a free that meets the tick counts for the next frame.
+ * What sits in a worker's open batch stays there: haft_worker_quiescent() by each worker at the end
+ * of its frame retires what is worth it.
  *
- * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_WRONG_CLOCK  the domain has another clock
- *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ * Returns   HAFT_OK; HAFT_WRONG_CLOCK, the domain has another clock; HAFT_IN_CALLBACK.
  * Threads   one thread, while no thread holds a resolved pointer: the program's own synchronisation
- *           (the end of the frame's jobs) comes between their last use and the tick.  Debug builds
- *           assert that no haft_section_begin() is without its end.
+ *           (the end of the frame's jobs) comes between.  Debug builds assert that all sections
+ *           have ended.
  * Ordering  release: the frame's uses come before the reuse of freed slots.
  * Progress  lock-free.
- * Cost      O(1): two shared operations.
  */
 haft_status haft_domain_tick(haft_domain *domain);
 
 /*
- * haft_domain_stats_get - the clock's counters.
- *
- * Returns   each number exact; together they may be of different moments.
+ * haft_domain_stats_get - the clock's counters: each is exact; together they may be of different
+ * moments.
  */
 haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 
@@ -244,8 +237,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * haft_thread_register, haft_thread_unregister - the calling thread begins or ends to have read
  * sections of the domain's foreign clock.  With qsbr it is online from register to unregister.
  *
- * Threads   the calling thread, in turn, outside read sections.  A thread that the other library's
- *           own call registered is not registered again.
+ * Threads   the calling thread, in turn, outside read sections; not one that the other library's
+ *           own call has registered.
  * Ordering  unregister: release towards grace periods.
  * Progress  as the foreign clock's callback (liburcu: blocking, a registry's lock).
  */
@@ -265,48 +258,36 @@ typedef struct haft_job_state {
  * Threads   a registered thread.
  * Ordering  end: release towards grace periods.
  * Progress  as the foreign clock's callback (liburcu: wait-free).
- * Cost      a call through a pointer and the foreign clock's (liburcu's adapter: another call
- *           through a pointer, and the flavour's read lock).
+ * Cost      a call through a pointer, and the foreign clock's.
  */
 void haft_section_begin(haft_domain *domain);
 void haft_section_end(haft_domain *domain);
 
 /*
  * haft_job_begin, haft_job_end - a job of the calling thread.  What it resolves stays valid until
- * its end, on every clock, also while the thread runs other jobs inside it: a job that waits for
- * its own jobs may be given these to run, or those of others.
+ * its end, on every clock, also while the thread runs other jobs inside it.
  *
  * Jobs nest.  The outermost one comes online, or begins a read section, and its end goes offline;
- * inner ones change nothing that another thread sees.  A thread that is online without a job (from
- * haft_thread_register with qsbr, from its first worker with the workers clock) counts as in one:
- * the jobs it begins are inner ones, and their end leaves it online.  So a thread that only runs
- * jobs goes offline once, or opens its first worker in a job: it is offline again when that ends.
+ * inner ones change nothing that another thread sees.  In a thread that is online without a job
+ * (from haft_thread_register with qsbr, from its first worker with the workers clock) all jobs are
+ * inner ones.  So a thread that only runs jobs goes offline once, or opens its first worker in a
+ * job.
  *
- * In an inner job haft_worker_quiescent() retires freed slots, announces nothing, waits for
- * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
- * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
+ * In an inner job haft_worker_quiescent() only retires freed slots, and calls that wait answer
+ * HAFT_IN_SECTION.  In an outermost one both do what they do outside of jobs, and pointers that it
+ * resolved before are void, on every clock.
  *
- * A thread may be in jobs of at most 8 foreign clocks at once, where a park counts as one that is
- * made in a job or, with qsbr, anywhere.  A ninth job, or park from online, ends the process.
- *
- * A worker that is opened on a thread that is online leaves jobs alone.  With the workers clock the
- * thread that closes its last worker inside a job is online until the job ends.  With the frame
- * clock both calls do nothing but that debug builds count jobs as sections.
+ * Workers clock: a thread that closes its last worker in a job is online until that ends.  Frame
+ * clock: nothing happens, but debug builds count jobs as sections.
  *
  * Returns   begin: the state before, which end takes back, the last one first.
- * Threads   begin: a registered thread.  end: the same thread, before it ends, or grace periods
- *           wait for it for ever; debug builds assert that it is the same, since a job that moves
- *           to another thread (a fiber) ends before it moves and begins again after.
- *           With the workers clock a thread without workers as well: the job holds nothing up until
- *           it opens one.
+ * Threads   a registered thread; workers clock: any.  end: the same thread, before it ends; debug
+ *           builds assert it.  So the job of a fiber ends before that moves to another thread.
  * Ordering  outermost end: release towards grace periods.
- * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
- *           Workers clock, the first job of a thread without workers: malloc.  Where the system
- *           refuses, the thread opens no first worker
- *           on a domain (HAFT_NO_MEMORY) until the job ends; so it can resolve nothing, and the job
- *           keeps haft_domain_wait() and haft_domain_close() from nothing.
- * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin()
- *           and haft_section_end(), or haft_thread_online() and haft_thread_offline().
+ * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock, where
+ *           the first job of a thread without workers allocates (docs/job-systems.md).
+ * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin(),
+ *           or haft_thread_online().
  */
 haft_job_state haft_job_begin(haft_domain *domain);
 void haft_job_end(haft_domain *domain, haft_job_state state);
@@ -314,21 +295,18 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
 /*
  * haft_thread_park, haft_thread_unpark - before the calling thread blocks (a join, a barrier, a
  * sleep), or waits where it may be given other jobs to run, it lets go of all that it has resolved;
- * and afterwards it is online, or in its job, as before.  A lock that is held for moments needs
- * neither, as long as no thread makes a call that waits while it holds that lock.  Freed slots that
- * the thread's workers hold stay there: where it blocks for long, haft_worker_flush() comes first.
+ * afterwards it is online, or in its job, as before.  A lock that is held for moments needs
+ * neither, as long as no thread makes a call that waits while it holds that lock.  Before a long
+ * park haft_worker_flush() hands over the slots that its workers hold.
  *
- * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
- * that any of them resolved are void.  A job that begins meanwhile is an outermost one; outside of
- * it haft_thread_offline() and haft_thread_online() do nothing.  A worker that is opened meanwhile
- * brings the thread online until it is closed (haft_worker_open).  With the frame clock both do
- * nothing: a parked job is one of the frame's jobs.  With the workers clock they do nothing in a
- * thread without workers and jobs.
+ * From park to unpark no grace period waits for the thread: pointers that any of its jobs resolved
+ * are void.  A job that begins meanwhile is an outermost one.  A worker that is opened meanwhile
+ * brings the thread online until it is closed.  Nothing happens with the frame clock, nor with the
+ * workers clock in a thread without workers and jobs.
  *
- * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
- * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
- *           haft_section_end().  unpark: the same thread, when all jobs that began since have
- *           ended.
+ * Returns   park: the state before, which unpark takes back.
+ * Threads   a registered thread, workers clock: any, outside haft_section_begin() and _end().
+ *           unpark: the same thread, when all jobs that began since have ended.
  * Ordering  park: release towards grace periods.
  * Progress  as haft_thread_offline() and haft_thread_online().
  * Cost      as haft_thread_offline() and haft_thread_online().
@@ -339,16 +317,14 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
 /*
  * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
  * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
- * Offline is absolute: what an outer job holds is void as well, so debug builds assert that it is
- * not called in an inner job.  A thread that is parked, in no job that began since, is offline
- * already and stays so.  haft_thread_park() lets go in any job, and on every clock.  Inside a
- * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
- * callback may hold pointers; debug builds assert that they are not called there.  A worker that is
- * opened on a thread that is offline brings it online until that is closed (haft_worker_open).
  *
- * Threads   a registered thread; in turn.  Workers clock: offline, a thread with an open worker
- *           (else nothing happens).  It ends with the thread's last worker: the next one that the
- *           thread opens brings it online.
+ * What an outer job holds is void as well: debug builds assert that no inner job goes offline
+ * (haft_thread_park() does in any), and that no callback goes offline or parks, which does nothing
+ * there.  In a thread that is parked, in no job that began since, both do nothing.  A worker that
+ * is opened offline brings the thread online until it is closed.
+ *
+ * Threads   a registered thread; in turn.  Workers clock: one with an open worker (else nothing
+ *           happens); the next one that it opens after the last has closed brings it online.
  * Ordering  offline: release towards grace periods.
  * Progress  wait-free, except for waking a thread that waits for this one.
  * Cost      a full fence; workers clock: one store, and one shared operation to come online;

@@ -32,37 +32,34 @@ extern "C" {
 #define HAFT_PINS_MOST 0x7fffffffu /* of one object at one time */
 
 /*
- * haft_pin - resolve, and keep the object's memory until haft_unpin().
+ * haft_pin - resolve, and keep the object's memory until haft_unpin().  The pin belongs to no
+ * thread.
  *
  * Returns   the object; NULL if the id is stale, as haft_resolve(), if the object has
- *           HAFT_PINS_MOST pins already, or if the table was opened without `pins`.
- * Threads   any thread inside a read section of the table's domain.  The pin belongs to no thread.
+ *           HAFT_PINS_MOST pins, or if the table was opened without `pins`.
+ * Threads   any thread inside a read section of the table's domain.
  * Ordering  as haft_resolve().
  * Cost      haft_resolve() and an atomic addition to the object's slot.
  */
 void *haft_pin(haft_table *table, haft_id id);
 
 /*
- * haft_unpin - give one pin back.  It runs no callback.  If the object was freed meanwhile and only
- * pins kept its slot from being reclaimed, the last unpin puts the slot into a list of the table.
- * From there it is reclaimed, with its on_reclaim, by the next insertion that finds no ready slot,
- * by a worker's duties (haft/table.h), by haft_trim() or at closing.  Else the slot is reclaimed as
- * any other.
+ * haft_unpin - give one pin back.  It runs no callback.  If only pins kept the slot of a freed
+ * object, the last unpin makes it ready to be reclaimed: by the next insertion that finds no ready
+ * slot, by a worker's duties (haft/table.h), by haft_trim() or at closing.  A chain of objects,
+ * each of which unpins the next in on_reclaim, is reclaimed in a loop.
  *
- * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many
- *           unpins, or an id that never named it.
+ * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin.
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Ordering  release: all uses of the object come before the reuse of its memory.
  * Progress  lock-free.
- * Cost      one compare-and-swap; two for the last pin of an object that was freed.  A chain of
- *           objects, each of which unpins the next in on_reclaim, is reclaimed in a loop.
+ * Cost      one compare-and-swap; two for the last pin of a freed object.
  */
 haft_status haft_unpin(haft_table *table, haft_id id);
 
 /*
- * haft_pins - how many pins the object has that `id` names, or named until it was freed.
- *
- * Returns   a momentary answer, as haft_is_live(); 0 for other ids.
+ * haft_pins - how many pins the object has that `id` names, or named until it was freed; 0 for
+ * other ids.  A momentary answer, as haft_is_live().
  */
 uint32_t haft_pins(const haft_table *table, haft_id id);
 

@@ -48,25 +48,20 @@ typedef struct haft_cursor {
 } haft_cursor;
 
 /*
- * haft_cursor_over - the start of a scan over the slots of `range`.
- *
- * Returns   the cursor, in front of the range's first object.  Where the table ends before the
- *           range does, so does the scan; a range that ends before it begins is empty.
- * Ordering  none: what the caller knows to be inserted will be visited.
- * Cost      O(1): no slot is touched.
+ * haft_cursor_over - a cursor in front of the first object of `range`.  The scan ends where the
+ * table does, if that is before; a range that ends before it begins is empty.  What the caller
+ * knows to be inserted will be visited.  No slot is touched.
  */
 haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
 
 /*
  * haft_used_range - the first stretch of slots within `range` that are not fresh, for loops over
- * runs (haft/view.h).
+ * runs (haft/view.h).  Slots first used after the call began may be left out; no slot is touched.
  *
  * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
- *           Slots first used after the call began may be left out.
  * Threads   as haft_cursor_next().
- * Ordering  none: what the caller knows to be inserted is not left out.
  * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
- *           pages) where memory was released: no slot is touched.
+ *           pages) where memory was released.
  */
 haft_range haft_used_range(const haft_table *table, haft_range range);
 
@@ -76,10 +71,10 @@ haft_range haft_used_range(const haft_table *table, haft_range range);
  * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both untouched,
  *           at the end; then it stays there.
  * Threads   any inside a read section of the table's domain, alongside any call but
- *           haft_table_close(); one thread at a time with one cursor.
+ *           haft_table_close(); one at a time with one cursor.
  * Ordering  acquire for each object: all that was written before haft_publish() is visible.
  * Cost      O(slots passed): one load and one comparison each, no store to shared memory; and
- *           haft_used_range() once for each stretch of fresh slots, of which each worker has one.
+ *           haft_used_range() once for each stretch of fresh slots.
  */
 HAFT_INLINE bool haft_cursor_next(haft_cursor *cursor, haft_id *id, void **object)
 {
@@ -99,10 +94,11 @@ HAFT_INLINE bool haft_cursor_next(haft_cursor *cursor, haft_id *id, void **objec
 typedef bool haft_visit(haft_id id, void *object, void *arg);
 
 /*
- * haft_scan - call `visit` with each live object of `range`.
+ * haft_scan - call `visit` with each live object of `range`.  Workers can share a scan: see
+ * haft_scan_ranges().
  *
  * Returns   the number of calls.
- * Threads   as haft_cursor_next().  Workers can share a scan: see haft_scan_ranges().
+ * Threads   as haft_cursor_next().
  * Ordering  as haft_cursor_next().
  * Progress  as haft_cursor_next(), except for the visitor.
  * Cost      as haft_cursor_next(), and a call for each object.
@@ -111,15 +107,14 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
 
 /*
  * haft_scan_ranges - divide the table into `parts` ranges, for as many workers to scan at once.
+ * Together they are one scan, which starts here: they follow one another, cover all slots ever
+ * used, and have equally many of these, live or not, except for rounding.  What the caller knows to
+ * be inserted is in some range.
  *
- * Returns   nothing.  The ranges follow one another and cover all slots ever used: together they
- *           are one scan, which starts here.  They have equally many of these slots, live or not,
- *           except for rounding.  Two ranges meet where a slot and a page begin together, if a part
- *           has eight such places or more; otherwise where a slot and a cache line begin together.
- *           Tables without pages (up to 8 KiB of slots; or in a block) are always divided at cache
- *           lines.  (For object alignments above 8 all slots begin alignment - 8 bytes further on.)
- *           Where there are more parts than lines, those left over are empty.
- * Ordering  none: what the caller knows to be inserted is in some range.
+ * Two ranges meet where a slot and a page begin together, if a part has eight such places or more
+ * and the slots are in pages; otherwise where a slot and a cache line do.  If there are more parts
+ * than lines, the rest are empty.
+ *
  * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
  */
 void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts);

@@ -44,26 +44,23 @@ typedef struct haft_share_options {
 /*
  * haft_share, haft_share_sized - make a local table a shared one.  `options` may be NULL.
  *
- * While it is shared, capacity is a floor, as in any shared table, and what workers hold back comes
- * from beyond it: open the local table with `will_share`, or there is little or no room for that,
- * and workers work slot by slot (haft/local.h).  Free slots are reused in no promised order,
- * whatever `reuse` and `min_free` were.
- * A table with `memory` keeps its slots there until it is closed; all else is its allocator's.
- * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
- * is a local table again: see haft/memory.h.  haft_table_close() ends the table
- * as any shared one, its objects by the on_reclaim that it has while it is shared.
+ * What workers hold back comes from beyond the capacity: open the local table with `will_share`, or
+ * there is little or no room for that, and workers work slot by slot (haft/local.h).  Free slots
+ * are reused in no promised order, whatever `reuse` and `min_free` were.  A table with `memory`
+ * keeps its slots there until it is closed; all else is its allocator's.  With `wrap` no memory is
+ * released any more, also when it is a local table again.  haft_table_close() ends the table as any
+ * shared one.
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
  *           has changed:
- *             HAFT_IN_USE      objects are reserved and not published, a callback of the local
- *                              table runs, or a side is open (haft/kit/side.h)
- *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
- *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
+ *             HAFT_IN_USE        objects are reserved and not published, a callback of the local
+ *                                table runs, or a side is open (haft/kit/side.h)
+ *             HAFT_LOADING       before haft_local_load_end()
+ *             HAFT_IN_CALLBACK   inside a callback of a shared table
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_WAITING_BYTES   the option of that name
- *             HAFT_NO_MEMORY   for what a shared table has beside its slots
+ *             HAFT_NO_MEMORY     for what a shared table has beside its slots
  * Threads   the local table's thread.  Hand `*table` over to others as any other pointer.
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): workers take the free slots over in batches, as they need them.
  */
 haft_status haft_share_sized(haft_local *local, haft_domain *domain,
                              const haft_share_options *options, size_t size, haft_table **table);
@@ -74,27 +71,24 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 }
 
 /*
- * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
- * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
- * defaults, and keeps `wrap`.  The call waits for readers and reclaims all freed slots.  No live
- * object ends, and what on_reclaim inserts lives on in the local table.  That takes no memory: one
- * of haft_share() gets its former struct back; any other is made in the block of `table`.
+ * haft_unshare - make a shared table a local one, after waiting for readers and reclaiming all
+ * freed slots.  No live object ends, and what on_reclaim inserts lives on.  A table of haft_share()
+ * gets its former options back; one of haft_table_open() gets haft_local's defaults, and keeps
+ * `wrap`.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
- * slots together are more than the local one's capacity, the capacity grows to their number;
- * min_free becomes as many slots as there are besides, if these are fewer.
+ * slots are more than the local one's capacity, it grows to their number, and min_free falls to the
+ * slots beside these.
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
- *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
- *             HAFT_IN_USE       a worker is open, an object is pinned, or a side is open
- *             HAFT_NO_MEMORY    for a worker's part, if all workers are implicit and open, and none
- *                               is the calling thread's
- * Threads   one thread outside read sections, when no other thread uses the table any more.  With
- *           qsbr and the workers clock it is a quiescent point of the calling thread.
+ *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED   see haft/table.h
+ *             HAFT_IN_USE      a worker is open, an object is pinned, or a side is open
+ *             HAFT_NO_MEMORY   for a worker's part, if all are open, and none is the calling
+ *                              thread's
+ * Threads   as haft_table_close().  With qsbr and the workers clock it is a quiescent point.
  * Ordering  acquire: all that was done with the table before is visible.
- * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
- *           pointer.
+ * Progress  as haft_table_close().
  * Cost      a grace period or more, or none, as haft_table_close(); O(slots ever used).
  */
 haft_status haft_unshare(haft_table *table, haft_local **local);
