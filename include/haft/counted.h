@@ -32,7 +32,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   any.
  * Ordering  none.
  * Progress  lock-free.
@@ -99,12 +100,8 @@ typedef struct haft_counted_options {
 /*
  * haft_counted_open, haft_counted_open_sized - a new table.  It needs a capacity.
  *
- * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_MIN_FREE, HAFT_BAD_COPIES
- *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
+ * Returns   HAFT_OK and the table in `*table`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY: no address space or memory, or `memory` is too small.
  * Progress  blocking (mmap, malloc, a lock: an export holds it while it counts).
  * Cost      O(1): memory is touched when slots are first used.
  */
@@ -119,8 +116,8 @@ HAFT_INLINE haft_status haft_counted_open(const haft_counted_options *options, h
  * haft_counted_footprint, haft_counted_footprint_sized - what a table with these options needs, to
  * be given as `memory` and `memory_size`; those two change nothing here.
  *
- * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_counted_open() says of
- *           an option, or HAFT_NO_MEMORY: more than a block can have.
+ * Returns   HAFT_OK and the footprint; what haft_counted_open() says of an option; HAFT_NO_MEMORY:
+ *           more than a block can have.
  * Progress  wait-free.
  */
 haft_status haft_counted_footprint_sized(const haft_counted_options *options, size_t size,
@@ -138,8 +135,8 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: an object is held or reserved, a call is
  *           under way in another thread, or this is an on_destroy of the table; the table stays,
  *           and may be closed again.
- * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold
- *           or a reservation which the table still counts.
+ * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold or
+ *           a reservation which the table still counts.
  * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  * Cost      O(slots ever used).
  */
@@ -152,7 +149,7 @@ haft_status haft_counted_close(haft_counted *table);
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: in an on_destroy of the table.
  * Threads   as haft_counted_close().
  * Progress  blocking.
- * Cost      O(slots ever used) for each look: when a slot is given back, else one in 10 ms at most.
+ * Cost      O(slots ever used) for each look: as slots are given back, else every 10 ms at most.
  */
 haft_status haft_counted_close_wait(haft_counted *table);
 
@@ -178,10 +175,10 @@ size_t haft_counted_object_size(const haft_counted *table);
  * haft_counted_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `id`
  * must not point into `*object`.  The object has no holder yet.
  *
- * Returns   HAFT_OK and the id in `*id`.  Otherwise it is untouched:
+ * Returns   HAFT_OK and the id in `*id`; or
  *             HAFT_FULL        at one moment of the call, all slots of the capacity were taken: by
- *                              objects live, or freed and still held or being destroyed, by
- *                              reservations, by calls under way; or they were exhausted
+ *                              objects live, or freed and not yet destroyed, by reservations, by
+ *                              calls under way; or exhausted
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_CLOSED      the table is being closed
  * Ordering  release: a thread that acquires or copies the object sees all that came before.
@@ -190,10 +187,10 @@ size_t haft_counted_object_size(const haft_counted *table);
 haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id);
 
 /*
- * haft_counted_reserve - a slot whose id is not live yet; not in a table with `copies`.
+ * haft_counted_reserve - a slot whose id is not live yet; HAFT_BAD_COPIES in a table with `copies`.
  *
  * Returns   as haft_counted_insert(), the object's bytes in `*object` (NULL may be passed),
- *           contents undefined.  HAFT_BAD_COPIES: the table has `copies`.
+ *           contents undefined.
  */
 haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object);
 
@@ -262,8 +259,7 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object);
 /*
  * haft_counted_free - end an object's life: at once, or with its last release.
  *
- * Returns   HAFT_OK to one caller for each id.  Otherwise nothing has changed, and the status is
- *           what haft_counted_diagnose() says of the id.
+ * Returns   HAFT_OK to one caller for each id; else what haft_counted_diagnose() says of the id.
  * Ordering  release and acquire, as haft_counted_release().
  * Progress  lock-free except for on_destroy.
  */
@@ -273,8 +269,7 @@ haft_status haft_counted_free(haft_counted *table, haft_id id);
  * haft_counted_take - end the life of an object that has no holder, and copy its bytes to
  * `*object`; on_destroy does not run.
  *
- * Returns   HAFT_OK.  Otherwise `*object` is untouched: HAFT_IN_USE: it is held; or as
- *           haft_counted_free().
+ * Returns   HAFT_OK; HAFT_IN_USE: it is held; or as haft_counted_free().
  * Ordering  acquire: the bytes as the last holder left them.
  * Cost      O(1), and the copy.
  */
@@ -292,11 +287,10 @@ bool haft_counted_is_live(const haft_counted *table, haft_id id);
 
 /*
  * haft_counted_diagnose, haft_counted_diagnose_format - why an id is live or not: momentary, as a
- * status or in one line.
+ * status or in one line.  HAFT_STALE also of what is freed and still held and, once a slot has
+ * wrapped, of all its dead ids.
  *
- * Returns   HAFT_OK, HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_NEVER_ISSUED, HAFT_RESERVED,
- *           HAFT_STALE (also freed and still held), HAFT_EXHAUSTED.  Once a slot has wrapped,
- *           HAFT_STALE for all its dead ids.  The format: as snprintf.
+ * Returns   as haft_diagnose(); the format as snprintf.
  * Ordering  acquire.
  * Progress  wait-free.
  */
@@ -319,8 +313,8 @@ typedef struct haft_counted_cursor {
 
 /*
  * haft_counted_cursor_next - hold the next live object, in order of index; the caller releases it.
- * Objects live from the walk's start to its end come exactly once, others once or not at all.  One
- * that has as many holders as can be, 2^30 - 1, is left out.
+ * Objects live from the walk's start to its end come exactly once, others once or not at all; one
+ * with 2^30 - 1 holders is left out.
  *
  *   haft_counted_cursor cursor = {0};
  *   while (haft_counted_cursor_next(table, &cursor, &id, &object)) {
@@ -341,8 +335,8 @@ typedef struct haft_counted_stats {
 } haft_counted_stats;
 
 /*
- * haft_counted_stats_get - the table's statistics: high_water is exact, the others are counted in
- * a walk beside other threads.
+ * haft_counted_stats_get - the table's statistics: high_water is exact, the others are counted
+ * beside other threads.
  *
  * Progress  wait-free.
  * Cost      O(slots ever used).

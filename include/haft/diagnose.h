@@ -64,8 +64,8 @@ typedef struct haft_bad_access {
 typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
 
 /*
- * haft_bad_access_format - table, id and status in one line, without a line end: "ships: 17v3: the
- * object has been freed (HAFT_STALE)".
+ * haft_bad_access_format - table, id and status in one line, without a line end, as above from the
+ * name on.
  *
  * Cost      two snprintfs.
  */
@@ -82,9 +82,9 @@ HAFT_COLD void *haft_local_require_failed(const haft_local *local, haft_id id, c
  * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
  * says of the id.  An id that is published meanwhile resolves after all.
  *
- * Returns   pointer to the object's bytes, as haft_resolve().  NULL after on_bad_access has
- *           returned; without one the program is aborted.
- * Threads   as haft_resolve(): any thread inside a read section of the table's domain.
+ * Returns   as haft_resolve().  NULL after on_bad_access has returned; without one the program is
+ *           aborted.
+ * Threads   as haft_resolve().
  * Ordering  as haft_resolve().
  * Progress  wait-free where the id is live; else lock-free except for on_bad_access.
  * Cost      that of haft_resolve(); the rest only for an id that is not live.
@@ -156,9 +156,9 @@ typedef void haft_on_leak(const haft_leak *leak, void *arg);
 int haft_leak_format(const haft_leak *leak, char *text, size_t size);
 
 /*
- * haft_site_format - a site in words: "spawn+0x41 (game+0x2c51)", the function, and the program
- * or library with the offset in it, both of the calling instruction's last byte.  Without the
- * function where it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
+ * haft_site_format - a site in words: "spawn+0x41 (game+0x2c51)", the function, and the program or
+ * library with the offset in it, both of the calling instruction's last byte; less where less is
+ * known, "somewhere" for NULL.
  *
  * Progress  blocking (dladdr).
  * Cost      looking the site up.

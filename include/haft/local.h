@@ -10,7 +10,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   one at a time for each table.
  * Ordering  none.
  * Progress  wait-free.
@@ -107,14 +108,10 @@ typedef struct haft_local_options {
  * haft_local_open, haft_local_open_sized - a new table.  It needs a capacity: `options` NULL is
  * HAFT_BAD_CAPACITY.
  *
- * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE
- *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
+ * Returns   HAFT_OK and the table in `*local`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY: no address space or memory, or `memory` is too small.
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): memory is touched when slots are first used.  Up to 8 KiB of slots: one block,
+ * Cost      O(1): memory is touched when slots are first used; up to 8 KiB of slots are one block,
  *           cleared.
  */
 haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
@@ -132,17 +129,14 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
  *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
  *                                         .memory_size = sizeof memory}, &local);
  *
- * With memory of the program's the table lies there entirely, its name and its allocation sites
- * included.  Opening clears the memory; closing leaves it to the program, as any bytes.  Between
- * the two nothing is allocated or mapped, and whatever id comes in, only the memory is read and
- * written.  Trim releases nothing.  Less memory than the footprint, wherever it begins, is
- * HAFT_NO_MEMORY, and is not touched.  These do allocate: haft_share(), whose table keeps the slots
- * where they are until it is closed; sides, histories, clones, loading, and saving with `convert`;
- * and the report of leaks at closing, which does without where it gets no memory.
+ * The table then lies there entirely.  Opening clears the memory, unless that is too small; until
+ * the table is closed nothing is allocated or mapped, and whatever id comes in, only the memory is
+ * read and written.  Trim releases nothing.  These do allocate: haft_share(), whose table keeps the
+ * slots where they are until it is closed; sides, histories, clones, loading, and saving with
+ * `convert`; and the report of leaks at closing, which does without where it gets no memory.
  *
- * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
- *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
- *           have 32 bits.
+ * Returns   HAFT_OK and the footprint; what haft_local_open() says of an option; HAFT_NO_MEMORY:
+ *           more than a block can have.
  * Threads   any.
  */
 haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
@@ -164,14 +158,13 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index; then of
  * those whose reservations on_destroy has published meanwhile.  The caller has closed its sides
- * (haft/kit/side.h); debug builds assert it.  Where on_destroy looks at a side: haft_local_clear(),
- * haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy frees objects of
- * each other are all cleared before the first is closed.
+ * (haft/kit/side.h); debug builds assert it.  Where on_destroy looks at a side, or frees objects of
+ * another table, haft_local_clear() comes first: for all such tables, before a side or table is
+ * closed.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
- * Cost      O(memory touched), in the system; up to 8 KiB of slots, one block.  With on_destroy
- *           O(slots ever used).
+ * Cost      O(memory touched), in the system; with on_destroy O(slots ever used).
  */
 void haft_local_close(haft_local *local);
 
@@ -188,8 +181,8 @@ bool haft_local_has_pins(const haft_local *local);
 /*
  * haft_local_reserve - a slot whose id is not live yet.
  *
- * Returns   HAFT_OK, the id that haft_local_publish() will make live, and the object's bytes,
- *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
+ * Returns   HAFT_OK, the id that haft_local_publish() will make live in `*id`, and the object's
+ *           bytes, contents undefined, in `*object` (NULL may be passed); or
  *             HAFT_FULL        the capacity is in use (or exhausted)
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_LOADING     before haft_local_load_end()
@@ -198,15 +191,14 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
 
 /*
  * haft_local_publish, haft_local_abort - a reserved id is live; or it never will be, and its slot
- * is free at once.  Both may be called between haft_local_load_begin() and _end(), where
- * haft_local_reserve_at() reserves.
+ * is free at once.  Both may be called while the table is being loaded (haft/kit/restore.h).
  */
 void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
 
 /*
- * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id`
- * is no part of `*object`: it may be written before the copy.
+ * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `id`
+ * must not point into `*object`.
  *
  * Returns   as haft_local_reserve().
  * Cost      O(1), and the copy.
@@ -217,8 +209,7 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
  * haft_local_free - end an object's life; on_destroy runs.  `reuse` says when its slot is used
  * under another id; without wrap, a slot that has lived its last generation is not.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed, and the status is what haft_local_diagnose()
- *           says of the id.
+ * Returns   HAFT_OK, or what haft_local_diagnose() says of the id.
  * Progress  wait-free except for on_destroy.
  */
 haft_status haft_local_free(haft_local *local, haft_id id);
@@ -240,8 +231,7 @@ haft_status haft_local_id_at(const haft_local *local, uint64_t index, haft_id *i
 
 /*
  * haft_local_for_each - call `visit` for each live object, in order of index, until it returns
- * false.  It may free any object and insert; an object inserted meanwhile may or may not be
- * visited.
+ * false.  It may free any object and insert; what is inserted meanwhile may or may not be visited.
  *
  * Returns   the number of calls.
  * Progress  wait-free except for the visitor.
@@ -257,8 +247,8 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
 haft_range haft_local_used_range(const haft_local *local);
 
 /*
- * haft_local_run_last - the last live object of a run over a table of one thread.  The run ends
- * before it then, so calls until there is none walk backwards; the loop may free and insert.
+ * haft_local_run_last - the last live object of a run over a table of one thread; the run ends
+ * before it then.  So calls until there is none walk backwards; the loop may free and insert.
  *
  *   haft_run run = haft_run_over(haft_local_view(local), haft_local_used_range(local));
  *   while (haft_local_run_last(&run, &id, &object)) { ... }
@@ -287,8 +277,8 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
  * (with `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may
  * stay.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_USE while a slot is reserved.  So a
- *           constructor of C++ cannot clear the table that its object is made in.
+ * Returns   HAFT_OK; HAFT_IN_USE while a slot is reserved, so also in a C++ constructor of an
+ *           object.
  * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).
  */
@@ -296,8 +286,8 @@ haft_status haft_local_clear(haft_local *local);
 
 /*
  * haft_local_count - the number of live objects.
- * haft_local_available - how many more objects fit: the capacity less objects that are live or
- * reserved or whose on_destroy runs, and less exhausted slots.
+ * haft_local_available - how many more objects fit: the capacity less exhausted slots and objects
+ * that are live or reserved or whose on_destroy runs.
  */
 uint64_t haft_local_count(const haft_local *local);
 uint64_t haft_local_available(const haft_local *local);
@@ -310,7 +300,7 @@ typedef struct haft_local_stats {
 
 /*
  * haft_local_stats_get - the table's statistics.  `bytes` are those of slots ever used, less those
- * that haft_local_trim() released; of all slots, where they are in the heap or in given memory.
+ * released; of all slots, where they are in the heap or in given memory.
  */
 haft_local_stats haft_local_stats_get(const haft_local *local);
 
@@ -320,33 +310,30 @@ haft_local_stats haft_local_stats_get(const haft_local *local);
  * haft_local_reserve_capacity - have memory for `count` more objects now.
  *
  * Returns   HAFT_OK: until haft_local_trim() or a restored id, the next `count` reservations and
- *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise
- *           the table has not changed:
+ *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise:
  *             HAFT_FULL        `count` is more than haft_local_available()
  *             HAFT_NO_MEMORY   the system refused
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (mprotect, madvise).
- * Cost      O(count).  Where the system can do so at once (Linux 5.14), memory is touched, by a
- *           system call for each stretch of free slots.
+ * Cost      O(count), and where the system can populate memory (Linux 5.14) a system call for each
+ *           stretch of free slots.
  */
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
- * ids stay stale: the slots of a page run go on at the highest next generation among them, which
- * costs some of them lives.  A page run is the fewest slots, a power of two, that fill whole pages
- * of 4 KiB; where that takes more than 16 pages, it is the slots of about 16 pages.
+ * ids stay stale: the slots of a page run (haft_trim) go on at the highest next generation among
+ * them, which costs some of them lives.
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB
  * of slots, or an on_destroy is still to come.
  *
- * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
- *           changed:
+ * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed); or
  *             HAFT_NO_MEMORY   none for the page runs' generations, 16 bytes each
  *             HAFT_LOADING     before haft_local_load_end()
  *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or
- *                              the table was shared: no generation is higher than all before it
+ *                              the table was shared: ids would repeat
  * Progress  blocking (madvise).
  * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */

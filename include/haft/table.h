@@ -43,7 +43,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -160,12 +161,8 @@ typedef struct haft_table_stats {
  * haft_table_open, haft_table_open_sized - a new table on `domain`.  It needs a capacity: `options`
  * NULL is HAFT_BAD_CAPACITY.
  *
- * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_WAITING_BYTES
- *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory
+ * Returns   HAFT_OK and the table in `*table`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY: no address space or memory.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
@@ -181,8 +178,8 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * haft_table_footprint, haft_table_footprint_sized - what opening a table with these options takes,
  * without workers: address space, and on Windows how much of it is committed.
  *
- * Returns   HAFT_OK and the footprint, at least.  Otherwise it is untouched: what haft_table_open()
- *           says of an option, or HAFT_NO_MEMORY: more than a process can have.
+ * Returns   HAFT_OK and the footprint, at least; what haft_table_open() says of an option;
+ *           HAFT_NO_MEMORY: more than a process can have.
  */
 haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
                                        haft_footprint *footprint);
@@ -196,20 +193,20 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * haft_table_clear - the end of all objects.  From this call on no worker is opened, and insertions
  * and reservations answer HAFT_CLOSED; a worker that is open may still use the slots that it holds.
  * When no worker is open, all lives end, and after a grace period on_reclaim runs for each object,
- * in order of index for those that lived.  A callback that frees another object of the table is
- * told HAFT_STALE: that one has ended too.  Reservations hold nothing up; one that a callback
+ * in order of index for those that lived.  Reservations hold nothing up; one that a callback
  * publishes is an object that ends as the others do.
  *
- * Tables whose callbacks free each other's objects are all cleared before the first is closed:
- * frees, and all calls that look, answer as before.
+ * Frees, and all calls that look, answer as before: HAFT_STALE to a callback that frees another
+ * object of the table.  So tables whose callbacks free each other's objects are all cleared before
+ * the first is closed.
  *
  * Returns   HAFT_OK.  Otherwise it may be called again:
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED   nothing has changed
- *             HAFT_IN_USE      a worker is open, and no object has ended; or pins keep objects, or
- *                              a call of another thread is under way: all others have ended
+ *             HAFT_IN_USE   a worker is open, and no object has ended; or pins keep objects, or a
+ *                           call of another thread is under way: all others have ended
  * Threads   any outside read sections, alongside any call but haft_table_close() and
- *           haft_unshare().  A haft_table_reclaim() beside it may return before on_reclaim has run
- *           for objects that end here, and says HAFT_CLOSED if the table has no worker besides.
+ *           haft_unshare().  A haft_table_reclaim() beside it need not wait for objects that end
+ *           here.
  * Progress  blocking: waits for readers, if there are objects.  Frame clock: waits for no tick; no
  *           thread may hold a pointer.
  * Cost      a grace period; O(slots ever used).
@@ -217,39 +214,36 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
 haft_status haft_table_clear(haft_table *table);
 
 /*
- * haft_table_close - the end of a table: haft_table_clear(), then its memory is released.  It needs
- * no memory.
+ * haft_table_close - haft_table_clear(), then the end of the table.  It needs no memory.
  *
- * It waits for read sections that may still have an object of the table.  If no object lives, and
- * the freed ones have been flushed (haft_worker_flush) and their grace periods have passed, no
- * section has one: the call does not wait, and releases the memory at once.  So a read section
- * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
- * closed table is misuse, whatever the id.
+ * It waits for read sections that may still have an object.  None has if no object lives, and the
+ * freed ones have been flushed and their grace periods have passed: then it does not wait.  So a
+ * read section protects the objects that it has resolved, not the table: a haft_resolve() through
+ * the view of a closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table is still open:
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK   nothing has changed
- *             HAFT_IN_USE      a worker is open: nothing has changed; or an object is pinned, or a
- *                              side is open (haft/kit/side.h): all other objects have ended
+ *             HAFT_IN_USE   a worker is open: nothing has changed; or an object is pinned, or a
+ *                           side is open (haft/kit/side.h): all other objects have ended
  * Threads   one thread outside read sections, when no other thread uses the table any more.
  * Ordering  acquire: all earlier uses of the table are visible.
- * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
- *           pointer.
- * Cost      a grace period, or none (see above); O(slots ever used) with an on_reclaim, with pins,
- *           or in debug builds, which take the census; else O(workers and waiting batches).
+ * Progress  as haft_table_clear().
+ * Cost      a grace period, or none; O(slots ever used) with an on_reclaim, with pins, or in debug
+ *           builds; else O(workers and waiting batches).
  */
 haft_status haft_table_close(haft_table *table);
 
 /*
- * haft_table_reclaim - run on_reclaim for the objects that were freed by haft_table_free(), by the
- * calling thread's worker, or by others that have handed them over since (haft_worker_flush): all
- * freed before the call, but those that are pinned.
+ * haft_table_reclaim - run on_reclaim for all objects that were freed before the call by
+ * haft_table_free(), by the calling thread's worker, or by others that have flushed since; but not
+ * for pinned ones.
  *
  * Returns   HAFT_OK; other threads have returned from on_reclaim for these, too.  HAFT_BUSY: there
  *           may be more, as on_reclaim has freed or unpinned others, a worker's batches have been
  *           put together, or a tick has to come (frame clock).  HAFT_IN_SECTION, HAFT_IN_CALLBACK,
- *           HAFT_FORKED; HAFT_NO_MEMORY if all workers are open, none by the calling thread.
- * Threads   any outside read sections, with or without a worker.  It holds no lock that on_reclaim
- *           takes.
+ *           HAFT_FORKED; if no worker is left for the call, HAFT_CLOSED or HAFT_NO_MEMORY.
+ * Threads   any outside read sections, with or without a worker; it may hold no lock that
+ *           on_reclaim takes.
  * Ordering  acquire: what on_reclaim has done in other threads is visible.
  * Progress  blocking: waits once for readers, and for on_reclaim in other threads.
  * Cost      a grace period; O(workers), and the objects.
@@ -272,25 +266,22 @@ size_t haft_table_object_size(const haft_table *table);
 bool haft_table_has_pins(const haft_table *table);
 
 /*
- * haft_diagnose - why an id does or does not resolve.
- *
- * Returns   a momentary answer, as haft_is_live(): HAFT_OK, the id names a live object; else what
- *           is wrong with it, of haft/status.h.  With wrap, any dead id of a used slot is
- *           HAFT_STALE.
+ * haft_diagnose - why an id does or does not resolve: HAFT_OK of a live object, else what is wrong
+ * with the id (haft/status.h).  With wrap, any dead id of a used slot is HAFT_STALE.  A momentary
+ * answer, as haft_is_live().
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 
 /*
  * haft_id_at - the id of a slot by its index, as haft_id_index() gives it: for arrays beside a
- * table, and messages that hold indices alone.  haft_id_dense_index() makes indices dense from 0.
+ * table, and messages that hold indices alone.
  *
  * Returns   a momentary answer, as haft_is_live():
  *             HAFT_OK             the slot's object is live, with that id
  *             HAFT_RESERVED       the id will be live if it is published
  *             HAFT_STALE          no object is live; the slot's next one will have that id
  *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or that no worker has
- *                                 drawn since its memory was released (one that a restored id has
- *                                 skipped may count as used)
+ *                                 drawn since its memory was released
  *             HAFT_EXHAUSTED      HAFT_NIL: the slot will not be used again
  *             HAFT_OUT_OF_RANGE   the table issues no such index; `*id` is untouched
  * Ordering  acquire for HAFT_OK; none otherwise.
@@ -299,8 +290,8 @@ haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id);
 
 /*
  * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
- * off by no more than the calls made meanwhile.  `high_water` and `free` are each off by up to
- * 2,048 for each worker for which an insertion is drawing fresh slots just then.
+ * off by no more than the calls made meanwhile, `high_water` and `free` also by the fresh slots
+ * that workers are drawing just then.
  *
  * Cost      O(workers ever open at one time).
  */
@@ -309,9 +300,9 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
 /* --- workers: a thread's own part of a table, for allocating and freeing --- */
 
 /*
- * A worker holds one batch of slots to insert into and one of slots it has freed.  Batches travel
- * through a ring that other workers may take from, and through the table's depot, so nearly all
- * calls write nothing that another thread writes, except for the slot itself.
+ * A worker holds one batch of up to 128 slots to insert into and one of slots it has freed.
+ * Batches travel through a ring that other workers may take from, and through the table's depot, so
+ * nearly all calls write nothing that another thread writes, except for the slot itself.
  *
  * A worker belongs to the thread that opened it.  Debug builds assert that the worker of a call is
  * open and the calling thread's; AddressSanitizer reports the use of a closed one.  A thread that
@@ -319,24 +310,25 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * that the program does not know uses a haft_counted (haft/counted.h).
  *
  * A worker's duties: reclaim slots whose grace period has elapsed, its own first, then those of the
- * depot and of other workers, up to 512 and a batch, where on_reclaim or pins ask for it; drain the
- * lists of slots that haft_table_free() freed, and of unpinned ones.  haft_worker_quiescent(),
+ * depot and of other workers, some hundred at a time, where on_reclaim or pins ask for it; drain
+ * the lists of slots that haft_table_free() freed, and of unpinned ones.  haft_worker_quiescent(),
  * _flush() and _close() do them, so on_reclaim may run there.
  */
 
 /*
  * haft_worker_open - a worker for the calling thread.
  *
- * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
- * Threads   any.  Between open and close the thread is in a read section, whatever it was before:
- *           with the workers clock, and with qsbr on a registered thread, open brings a thread that
- *           is parked or offline online; when all workers opened since are closed, it is parked or
- *           offline again.  (Other clocks: haft_section_begin() and the tick say what a section
- *           is.)  While it is online, the thread must pass quiescent points, and park before it
- *           blocks (haft_thread_park), or every grace period waits for it.
- *           Workers clock: a thread that runs jobs (haft_job_begin) opens its first worker in one,
- *           and is then online until the job ends; after a first worker outside of jobs, all its
- *           jobs are inner ones, in which no call waits.
+ * With the workers clock, and with qsbr on a registered thread, the thread is online until the
+ * worker is closed, whatever it was before: in a read section, so it must pass quiescent points,
+ * and park before it blocks (haft_thread_park), or every grace period waits for it.  When all
+ * workers are closed that were opened since it was parked or offline, it is so again.
+ *
+ * Workers clock: a thread that runs jobs (haft_job_begin) opens its first worker in one, and is
+ * then online until the job ends; after a first worker outside of jobs, all its jobs are inner
+ * ones, in which no call waits.
+ *
+ * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY; HAFT_CLOSED after
+ *           haft_table_clear().
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, except for malloc when there are more workers than ever before.
  * Cost      O(1) if the thread's latest worker is of the same table, and no other thread has it;
@@ -349,10 +341,10 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * those it has reserved and neither published nor given up stay reserved.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK inside a callback that has not opened the worker.  One that
- *           has may close it: that flushes its slots, and does no duties.
- * Threads   the worker's thread, inside or outside a read section; if that thread has ended, a
- *           thread that knows so, as from joining it.  Workers clock: the close of the thread's
- *           last worker on the domain is a quiescent point outside of jobs.
+ *           has may close it, without duties.
+ * Threads   the worker's thread, inside or outside a read section; if that has ended, a thread that
+ *           knows so, as from joining it.  Workers clock: the close of the thread's last worker on
+ *           the domain is a quiescent point outside of jobs.
  * Ordering  release to the workers that take its slots over.
  * Progress  lock-free.
  * Cost      O(batch), and its duties.
@@ -361,27 +353,20 @@ haft_status haft_worker_close(haft_worker *worker);
 
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
- * between jobs.  It bounds the memory that waits.  Beyond the most objects ever live, and those
- * freed between two calls, a worker that reuses what it frees uses at most 3,456 slots, and one
- * that only frees 8,192; of slots above 256 bytes 768 KiB (waiting_bytes) and three batches.
+ * between jobs.  It bounds the memory that waits (docs/guide.md#limits).
  *
- * It announces the quiescent state (qsbr, workers clock); retires freed slots: 32 or more of them,
- * 128 while 16 batches of the worker wait, any if none was freed since the last call or the table
- * is short of slots; and does the worker's duties.  It waits for a grace period when more than
- * 3,072 of the worker's freed slots wait for one; also when more than 2,048 do, or some worker has
- * found no slot since the last call or the opening, unless a grace period is under way.
- * (waiting_bytes makes the numbers smaller; the first is one and a half times the second.)  With
- * the frame clock, or never_wait, it never waits.  In an inner job it retires, announces nothing
- * and waits for nothing.
+ * It announces the quiescent state (qsbr, workers clock), retires freed slots, unless they are few
+ * and the worker goes on freeing, and does the worker's duties.  It waits for a grace period when
+ * too many of the worker's slots wait for one (waiting_bytes), or some worker has found none; never
+ * with the frame clock or never_wait.  In an inner job it only retires.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION inside a section of a clock that can tell,
  *           unless that section is its outermost job.
  * Threads   the worker's thread outside read sections of any domain (offline in others).
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
- * Cost      O(1); O(workers and their threads) while slots handed over wait for on_reclaim or
- *           pins, or, workers clock, 1,024 or more of the worker's slots wait; a wait once in 2,048
- *           frees, or after a failed allocation.
+ * Cost      O(1); O(workers and their threads) while slots wait for on_reclaim or pins, or, workers
+ *           clock, many of the worker's; a wait once in 2,048 frees, or after a failed allocation.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
@@ -406,18 +391,17 @@ haft_table *haft_worker_table(const haft_worker *worker);
  * haft_reserve - a slot that no other thread sees yet.
  *
  * Returns   HAFT_OK, the id that haft_publish() will make live in `*id`, and the object's bytes,
- *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
+ *           contents undefined, in `*object` (NULL may be passed); or
  *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
  *                              workers may hold back all others
  *             HAFT_BUSY        all other slots, or as many as waiting_bytes allows, wait for a
  *                              grace period or a pin, or are with other threads: try again after
- *                              haft_worker_quiescent(), or haft_reserve_wait(); frame clock: after
- *                              the next tick
+ *                              haft_worker_quiescent() or the tick, or take haft_reserve_wait()
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
  * Progress  lock-free.
- * Cost      O(1), no atomic read-modify-write; once in a batch (up to 128) one or two shared ones.
+ * Cost      O(1), no atomic read-modify-write; once in a batch one or two shared ones.
  */
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object);
 
@@ -441,8 +425,8 @@ void haft_publish(haft_worker *worker, haft_id id);
 void haft_abort(haft_worker *worker, haft_id id);
 
 /*
- * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id` is no
- * part of `*object`: it may be written before the copy.
+ * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `id` must
+ * not point into `*object`.
  *
  * Returns   as haft_reserve(); on HAFT_OK the object is live.
  * Threads   as haft_reserve().
@@ -456,9 +440,8 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
  * haft_reserve_wait, haft_insert_wait - the same, waiting while the answer is HAFT_BUSY: for grace
  * periods, and for other threads to unpin where pins are the reason.
  *
- * Returns   as haft_reserve() and haft_insert(); HAFT_BUSY only with the frame clock, where waiting
- *           cannot help.  HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED if they would have to
- *           wait.
+ * Returns   as haft_reserve(), but HAFT_BUSY only with the frame clock, where waiting cannot help;
+ *           HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED if they would have to wait.
  * Threads   the worker's thread outside read sections.
  * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
@@ -468,28 +451,26 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object);
 haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id);
 
 /*
- * haft_free - end an object's life.  Of all callers racing on one id, one succeeds.
+ * haft_free - end an object's life.  Of all callers racing on one id, one succeeds.  Others may
+ * read the object until a grace period has passed; on_reclaim runs after that.  Never allocates.
  *
- * Returns   HAFT_OK to the winner.  Otherwise nothing has changed, and the status is what
- *           haft_diagnose() says of the id; HAFT_RESERVED: haft_abort() gives it up.
+ * Returns   HAFT_OK to the winner; else what haft_diagnose() says of the id; HAFT_RESERVED:
+ *           haft_abort() gives it up.
  * Threads   the worker's thread, inside or outside a read section.  Any worker may free any id.
- * Ordering  acquire on HAFT_OK; none otherwise.  Others may read the object until a grace period
- *           has passed; on_reclaim runs after that.
+ * Ordering  acquire on HAFT_OK; none otherwise.
  * Progress  lock-free.
- * Cost      O(1): one compare-and-swap; once in a batch (up to 128) one or two shared operations
- *           more.  Never allocates.
+ * Cost      O(1): one compare-and-swap; once in a batch one or two shared operations more.
  */
 haft_status haft_free(haft_worker *worker, haft_id id);
 
 /*
  * haft_table_free - as haft_free(), for threads that have no worker: finalizers, destructors, an
  * on_destroy of haft/counted.h, other tables' callbacks.  It is their one call; threads that do
- * more open a worker.
+ * more open a worker.  The slot's grace period begins when a worker does its duties or looks for a
+ * slot.
  *
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
- * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
- *           the slot begins when a worker drains the list: by its duties, or as it looks for a
- *           slot.
+ * Cost      a compare-and-swap and two shared operations.
  */
 haft_status haft_table_free(haft_table *table, haft_id id);
 
@@ -503,32 +484,28 @@ haft_status haft_table_free(haft_table *table, haft_id id);
 
 /*
  * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
- * each, from `objects` on (NULL: the objects' bytes are zeroed).  `ids` is no part of `*objects`.
+ * each, from `objects` on (NULL: zeros).  `ids` must not overlap them.
  *
  * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
- *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
- *           (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as haft_insert()
- *           does.  Else it is HAFT_OK.
+ *           untouched.  `*why` (NULL may be passed) is HAFT_OK, or if that is less than `count`,
+ *           what haft_insert() says of the next.
  * Threads   as haft_insert().
  * Ordering  as haft_insert(), for each.
  * Progress  lock-free.
- * Cost      O(count): the copies, and no atomic read-modify-write; one or two shared ones in a
- *           batch (up to 128).
+ * Cost      O(count): as haft_insert(), without the calls.
  */
 size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
                         haft_status *why);
 
 /*
- * haft_free_many - end the lives of `count` objects.  Of all callers racing on one id, one
- * succeeds; an id that stands in the array twice is freed by the first.
+ * haft_free_many - free `count` objects; of an id that stands in the array twice, the first.
  *
  * Returns   how many were freed.  statuses[i] (`statuses` may be NULL) is what haft_free() says of
- *           ids[i]: HAFT_OK if this place in the array was the one to free it.
+ *           ids[i].
  * Threads   as haft_free(); the arrays are the caller's and may not overlap.
  * Ordering  as haft_free(), for each.
  * Progress  lock-free.
- * Cost      O(count): one compare-and-swap each; one or two shared operations more in a batch (up
- *           to 128).  Never allocates.
+ * Cost      O(count): as haft_free(), without the calls.
  */
 size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses);
 

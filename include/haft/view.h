@@ -59,8 +59,8 @@ typedef struct haft_view {
 HAFT_CONSTANT(uint64_t haft_no_slots[2], 1, 0);
 
 /*
- * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the result
- * lies in the table's address range; it says nothing about whether the id is live.
+ * haft_slot_of - where the slot that an id leads to has its word: in the table's address range for
+ * any bits at all, live or not.
  */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
@@ -75,9 +75,8 @@ HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
  *           ids of other tables apart for certain, generations only by chance.
  * Threads   any thread inside a read section of the table's domain, alongside any call but
  *           haft_table_close().  The pointer may be used until the section ends, even if the object
- *           is freed meanwhile.  For a haft_local: the table's thread, until the object is freed.
- *           haft protects the object's lifetime, not its contents: threads that write to one object
- *           must synchronise among themselves.
+ *           is freed meanwhile; threads that write to one object must synchronise among themselves.
+ *           For a haft_local: the table's thread, until the object is freed.
  * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.  None
  *           when NULL.
  * Cost      O(1): one load of shared memory, no store, no branch on the index.
@@ -104,13 +103,13 @@ HAFT_INLINE bool haft_is_live(haft_view view, haft_id id)
 }
 
 /*
- * haft_resolve_many - resolve `count` ids, with the memory of later ones fetched meanwhile.
+ * haft_resolve_many - resolve `count` ids, with the memory of later ones fetched meanwhile.  It
+ * pays where much is done with each object before the next; else a loop of resolves is faster.
  *
  * Returns   how many of the ids are live.  objects[i] is what haft_resolve(view, ids[i]) gives.
  * Threads   as haft_resolve(); `ids` and `objects` are the caller's and may not overlap.
  * Ordering  as haft_resolve(), for each id.
- * Cost      O(count).  It pays where much is done with each object before the next: a loop of bare
- *           resolves overlaps its cache misses anyway, and is faster one at a time.
+ * Cost      O(count).
  */
 size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count);
 

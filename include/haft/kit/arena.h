@@ -23,7 +23,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   one at a time for each arena.
  * Ordering  none.
  * Progress  wait-free.
@@ -92,9 +93,8 @@ typedef struct haft_mark {
  * haft_arena_open, haft_arena_open_sized - a new arena, empty, with its first block.  `options`
  * NULL: all zero.
  *
- * Returns   HAFT_OK and the arena in `*arena`.  Otherwise `*arena` is untouched:
- *           HAFT_UNKNOWN_OPTION, HAFT_BAD_BLOCK_SIZE, HAFT_BAD_MAX_BLOCK_SIZE,
- *           HAFT_BAD_BUFFER_SIZE, for the option of that name; HAFT_NO_MEMORY.
+ * Returns   HAFT_OK and the arena in `*arena`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY.
  * Progress  blocking (malloc); wait-free in a buffer.
  */
 haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
@@ -119,17 +119,15 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
 
 /*
  * haft_arena_alloc_aligned, haft_arena_alloc - `size` bytes at a multiple of `alignment`, or of
- * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that no two allocations have
- * one address.
+ * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte.
  *
- * A size that does not fit into the block in use goes to the next one, and the rest of the former
- * lies idle until a reset or rewind.  One that would not fit there either gets a block of just that
+ * What does not fit into the block in use goes to the next one, and the rest of the former lies
+ * idle until a reset or rewind.  A size that would not fit there either gets a block of just that
  * size, and the block in use stays in use.  If a new one is made for it, the largest such block
  * that was kept and is too small is freed: sizes that grow from reset to reset leave no trail.
  *
- * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, `size` is
- *           larger than any memory, or `alignment` is not a power of two up to
- *           HAFT_ARENA_MAX_ALIGNMENT.
+ * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, or
+ *           `alignment` is not a power of two up to HAFT_ARENA_MAX_ALIGNMENT.
  * Progress  wait-free while the block has room; else blocking (malloc).
  * Cost      O(1), inlined while the block has room; for a block of just that size O(such blocks
  *           kept).
@@ -174,8 +172,8 @@ void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
 /*
  * haft_arena_resize - another size for an allocation.  The last one grows and shrinks in place
  * while the block has room; bytes shrunk off are free again, unless a mark was set behind them.
- * Any other shrinks in place, which frees nothing, and grows by moving: its old bytes lie idle
- * until a reset or rewind.  Arguments are those of a haft_allocator's resize.
+ * Any other shrinks in place, which frees nothing, and grows by moving.  Arguments are those of a
+ * haft_allocator's resize.
  *
  * Returns   the allocation, its first min(old_size, new_size) bytes kept.  NULL as
  *           haft_arena_alloc_aligned(); the allocation is as it was then.
@@ -212,7 +210,7 @@ char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most);
  * refuses the format or an argument.  Arguments may lie in the arena themselves.
  *
  * Progress  as haft_arena_alloc().
- * Cost      formatting, straight into the block in use; a second time only if it has no room.
+ * Cost      formatting; twice only if the block in use has no room.
  */
 char *haft_arena_printf(haft_arena *arena, const char *format, ...) HAFT_PRINTF(2, 3);
 char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list arguments)
@@ -225,9 +223,9 @@ char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list argument
 haft_mark haft_arena_mark(haft_arena *arena);
 
 /*
- * haft_arena_rewind - free all that was allocated since the mark.  Clean-up registered since
- * then runs first.  An earlier allocation that has grown since has its old place and size again.
- * The mark may be used again.
+ * haft_arena_rewind - free all that was allocated since the mark, after the clean-up registered
+ * since then.  An earlier allocation that has grown since has its old place and size again.  The
+ * mark may be used again.
  *
  * Threads   one; not from a clean-up function.
  * Progress  wait-free except for the clean-up.
@@ -236,8 +234,8 @@ haft_mark haft_arena_mark(haft_arena *arena);
 void haft_arena_rewind(haft_arena *arena, haft_mark mark);
 
 /*
- * haft_arena_reset - free all allocations.  Clean-up runs first, the function registered last
- * before the rest.  All blocks are kept, and used again in the same order.
+ * haft_arena_reset - free all allocations, after the clean-up.  All blocks are kept, and used again
+ * in the same order.
  *
  * Threads   one; not from a clean-up function.
  * Progress  wait-free except for the clean-up.
@@ -247,9 +245,9 @@ void haft_arena_reset(haft_arena *arena);
 
 /*
  * haft_arena_on_reset - call `clean_up(arg)` (NULL: nothing) once, when the arena is reset, closed,
- * or rewound to a mark set before this call.  The function registered last runs first.  All earlier
- * allocations are still there then.  It may allocate and register; it may not reset, rewind or
- * close this arena.
+ * or rewound to a mark set before this call.  The function registered last runs first, while all
+ * earlier allocations are there.  It may allocate and register; it may not reset, rewind or close
+ * this arena.
  *
  * Returns   HAFT_OK, or HAFT_NO_MEMORY: no room for the note, which lies in the arena.
  * Progress  as haft_arena_alloc().
@@ -258,8 +256,7 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - free all empty blocks except the first, the one in use and those before it: a
- * block whose only allocation was shrunk away or freed stays until a reset or rewind.
+ * haft_arena_trim - free all empty blocks except the first, the one in use and those before it.
  *
  * Progress  blocking (free).
  * Cost      O(blocks freed).
@@ -271,8 +268,8 @@ haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
 
 /*
  * haft_arena_allocator - the arena as a haft_allocator, until it is closed.  Its resize is
- * haft_arena_resize().  Its free frees the bytes of the last allocation, unless a mark was set
- * behind it; those of any other wait for a reset or rewind.
+ * haft_arena_resize(); its free frees the last allocation, unless a mark was set behind it, while
+ * any other waits for a reset or rewind.
  *
  * Progress  wait-free; its functions as haft_arena_alloc().
  */

@@ -28,7 +28,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   the set's thread.
  * Ordering  none.
  * Progress  wait-free.
@@ -85,15 +86,12 @@ typedef struct haft_applied {
  * haft_commands_open, haft_commands_open_sized - a command set for `table`, with a worker on it.
  * `options` NULL: all zero.
  *
- * Returns   HAFT_OK and the set in `*commands`.  Otherwise `*commands` is untouched:
- *             HAFT_UNKNOWN_OPTION   set, but this library has no such option
- *             HAFT_BAD_BLOCK_SIZE   the option of that name
- *             HAFT_NO_MEMORY        no memory
- * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
- *           clock the set may be handed over to another thread; the set's worker is that thread's
- *           from its first haft_recorder_open() or haft_commands_apply() on.  With qsbr and the
- *           workers clock the set's thread is offline while it waits for jobs, or every grace
- *           period waits for it.
+ * Returns   HAFT_OK and the set in `*commands`; HAFT_UNKNOWN_OPTION, HAFT_BAD_BLOCK_SIZE,
+ *           HAFT_NO_MEMORY.
+ * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it: with qsbr and
+ *           the workers clock it goes offline while it waits for jobs, or every grace period waits
+ *           for it.  With the frame clock the set may be handed over; the worker is the other
+ *           thread's from its first haft_recorder_open() or haft_commands_apply() on.
  * Ordering  as haft_worker_open().
  * Progress  blocking (malloc).
  * Cost      as haft_worker_open().
@@ -107,9 +105,8 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
 }
 
 /*
- * haft_commands_close - the end of a command set.  Recorded commands that were not applied are
- * forgotten: their ids are given up and will never be live, calls are not made, nothing is
- * destroyed.
+ * haft_commands_close - the end of a command set.  Commands that were not applied are forgotten:
+ * their ids are given up, calls are not made, nothing is destroyed.
  *
  * Threads   the set's thread, when no other uses the set or its recorders any more; not from a
  *           callback or a haft_call.
@@ -124,8 +121,6 @@ void haft_commands_close(haft_commands *commands);
  * set's thread may use the worker outside haft_recorder_open() and haft_commands_apply(), to fill
  * the table before the first frame for example, as repeatably as the rest; it is closed with the
  * set.
- *
- * Threads   any; the worker may be used by the set's thread.
  */
 haft_worker *haft_commands_worker(const haft_commands *commands);
 haft_table *haft_commands_table(const haft_commands *commands);
@@ -135,14 +130,14 @@ haft_table *haft_commands_table(const haft_commands *commands);
  * `max_creates` objects that the job may create.  Ids go out in the order of these calls.  Keys may
  * be any numbers; apply goes from the lowest to the highest.
  *
- * What is not used of `max_creates` is given up at apply: it costs each such slot a generation and
- * a grace period, so do not ask for far too many.
+ * Ids that are not used are given up at apply, which costs each such slot a generation and a grace
+ * period.
  *
- * Returns   HAFT_OK and the recorder in `*recorder`.  Otherwise `*recorder` is untouched:
- *             HAFT_SAME_KEY    a recorder of this frame has the key
- *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY
- *                              as haft_reserve(); HAFT_NO_MEMORY also for the recorder itself.
- *                              What could be reserved serves the next recorder of this frame
+ * Returns   HAFT_OK and the recorder in `*recorder`; or
+ *             HAFT_SAME_KEY   a recorder of this frame has the key
+ *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY   as haft_reserve(), or no memory for the
+ *                             recorder.  What could be reserved serves the next recorder of this
+ *                             frame
  * Threads   the set's thread; others may record meanwhile.  Not from a callback or a haft_call.
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.
@@ -155,26 +150,23 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
 
 /*
  * haft_recorder_create - record the creation of an object.  Its id may be used in other commands,
- * and stored, at once; until apply it does not resolve, and haft_diagnose() says reserved.
+ * and stored, at once; until apply it is reserved.
  *
  * Returns   HAFT_OK, the id in `*id`, and in `*object` (NULL may be passed) the object's bytes,
- *           contents undefined, to be written until apply.  Otherwise both are untouched:
- *             HAFT_USED_UP   the recorder was opened for no more
- * Threads   one at a time for each recorder, alongside any use of other recorders, from
- *           haft_recorder_open() until the program's own synchronisation (the job's end) before
- *           haft_commands_apply(), which ends the recorder; or a haft_call of this recorder.  Not
- *           from on_reclaim.
+ *           contents undefined, to be written until apply.  HAFT_USED_UP: the recorder was opened
+ *           for no more.
+ * Threads   one at a time for each recorder, from haft_recorder_open() until the program's own
+ *           synchronisation (the job's end) before haft_commands_apply(); or a haft_call of this
+ *           recorder.  Not from on_reclaim.
  * Ordering  none.  At apply: release, as haft_publish().
  */
 haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **object);
 
 /*
  * haft_recorder_destroy - record the destruction of an object: one that is live, or one created in
- * this frame by any recorder.  What the id names is not looked at before apply; how it turned out
- * is counted there.
+ * this frame by any recorder.  What the id names is looked at, and counted, at apply.
  *
- * Returns   HAFT_OK.  Otherwise nothing is recorded:
- *             HAFT_NO_MEMORY   no memory to record it
+ * Returns   HAFT_OK, or HAFT_NO_MEMORY.
  * Threads   as haft_recorder_create().
  * Progress  wait-free, except for malloc when more is recorded than ever before.
  */
@@ -184,8 +176,7 @@ haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id);
  * haft_recorder_call - record that apply shall call `function` with a copy of `size` bytes at
  * `payload`, aligned to 16.  `payload` may be NULL if `size` is 0.
  *
- * Returns   HAFT_OK.  Otherwise nothing is recorded:
- *             HAFT_NO_MEMORY   no memory to record it
+ * Returns   HAFT_OK, or HAFT_NO_MEMORY.
  * Threads   as haft_recorder_create().
  * Progress  wait-free, except for malloc when more is recorded than ever before.
  * Cost      O(1), and the copy.
@@ -203,22 +194,20 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
 
 /*
  * haft_commands_apply - carry out all commands since the last apply: first all creations, then all
- * calls, then all destructions, each by key and order of recording.  All recorders end.  Before it
- * returns it flushes the slots that it freed, so that one tick is enough to reuse them, and calls
+ * calls, then all destructions, each by key and order of recording.  All recorders end.  Then it
+ * flushes the slots that it freed, so that one tick is enough to reuse them, and calls
  * haft_worker_quiescent() for the set's worker.
  *
  * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
- * that is freed by other means before the destructions, by a call for example, counts as stale; one
- * that another thread frees while they are under way, as either.
+ * freed by other means before, by a call for example, counts as stale; one that another thread
+ * frees meanwhile, as either.
  *
- * Returns   HAFT_OK, and the counts in `*applied` (NULL may be passed).  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- *                               foreign clock that can tell (haft/domain.h)
- *             HAFT_IN_CALLBACK  it is inside a callback of a table
+ * Returns   HAFT_OK, and the counts in `*applied` (NULL may be passed); HAFT_IN_SECTION,
+ *           HAFT_IN_CALLBACK (haft/domain.h).
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end
  *           of the jobs) has come after the last recording; not from a haft_call.  With qsbr and
- *           the workers clock it is a quiescent point of the thread: pointers resolved before are
- *           void.  Others may resolve meanwhile, if the clock is not the frame clock.
+ *           the workers clock it is a quiescent point.  Others may resolve meanwhile, if the clock
+ *           is not the frame clock.
  * Ordering  as haft_publish() for creations and haft_free() for destructions.
  * Progress  as haft_worker_quiescent(), and the calls.  Allocates nothing.
  * Cost      O(commands + reservations + recorders), and the calls.

@@ -33,7 +33,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -59,16 +60,15 @@ typedef struct haft_export_options {
 } haft_export_options;
 
 /*
- * haft_export_open, haft_export_open_sized - write the file now and every interval from now on.  A
- * process has one.  `options` may be NULL: none is set, so the directory is refused.
+ * haft_export_open, haft_export_open_sized - write the file now and every interval from now on.
+ * `options` may be NULL: none is set, so the directory is refused.
  *
- * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
- *             HAFT_UNKNOWN_OPTION    set, but this library has no such option
- *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
- *             HAFT_BAD_INTERVAL_MS   the option of that name
- *             HAFT_IN_USE            this process has one open
- *             HAFT_NO_FILE           the system refused the file or its lock, or 100 other
- *                                    processes of this number export to the directory
+ * Returns   HAFT_OK and the export in `*opened`; or
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_INTERVAL_MS   the option of that name
+ *             HAFT_BAD_DIRECTORY   no directory, or none that files can be written to
+ *             HAFT_IN_USE          this process has one open
+ *             HAFT_NO_FILE         the system refused the file or its lock, or 100 other processes
+ *                                  of this number export to the directory
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD
  * Threads   any; also in the child of a fork, whatever the other threads were doing.
  * Progress  blocking (files, malloc, a lock; starts a thread, which blocks all signals).
@@ -87,10 +87,8 @@ HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haf
  * haft_export_write - write the file now, whatever the interval.  What the calling thread has done
  * with tables before is in it.
  *
- * Returns   HAFT_OK.  Otherwise the file is as it was:
- *             HAFT_NO_FILE     the system did not take it, or this is the child of a fork, which
- *                              has no export
- *             HAFT_NO_MEMORY
+ * Returns   HAFT_OK; else the file is as it was: HAFT_NO_MEMORY; HAFT_NO_FILE, the system did not
+ *           take it, or the export is of the parent of a fork.
  * Progress  blocking (a lock, files, malloc).
  * Cost      O(open tables and their workers, and slots ever used of counted tables).  The export's
  *           thread does the same each interval; opening and closing of tables waits for that.
@@ -98,9 +96,8 @@ HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haf
 haft_status haft_export_write(haft_export *opened);
 
 /*
- * haft_export_path - where the file is.
- *
- * Returns   the path, beginning with `directory` as given; owned by the export.
+ * haft_export_path - the path of the file, beginning with `directory` as given; owned by the
+ * export.
  */
 const char *haft_export_path(const haft_export *opened);
 

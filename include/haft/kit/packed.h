@@ -28,7 +28,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   any number at a time, while none changes the table; one that changes it.
  * Ordering  none.
  * Progress  wait-free.
@@ -116,11 +117,8 @@ typedef struct haft_dense_view {
  * haft_packed_open, haft_packed_open_sized - a new table.  It needs a capacity: `options` NULL is
  * HAFT_BAD_CAPACITY.
  *
- * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
- *                                the option of that name
- *             HAFT_NO_MEMORY     no address space or memory
+ * Returns   HAFT_OK and the table in `*packed`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY: no address space or memory.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1), and O(growth_step) memory that is touched.
  */
@@ -164,9 +162,8 @@ HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
 /*
  * haft_packed_resolve - the object an id names, or NULL.
  *
- * Returns   pointer to the object's bytes, dead or not, to be used until a call that says so moves
- *           or ends the object; NULL if `id` is HAFT_NIL, malformed, from another table, or names
- *           an object since freed.  A stale id is an answer, not an error.
+ * Returns   as haft_resolve(), dead objects too; to be used until a call that says so moves or ends
+ *           the object.
  * Cost      O(1): two loads from one line, no store, no branch on the index.
  */
 HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
@@ -185,8 +182,7 @@ HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
 HAFT_COLD void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slot);
 
 /*
- * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
- * in haft/diagnose.h.
+ * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require().
  *
  * Returns   as haft_packed_resolve().  NULL after on_bad_access has returned; without one the
  *           program is aborted.
@@ -201,17 +197,14 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
 }
 
 /*
- * haft_packed_diagnose - why an id does or does not resolve.
- *
- * Returns   as haft_diagnose() in haft/table.h; HAFT_OK also of what is dead.  Never HAFT_RESERVED:
- *           an object is live as soon as it has an id.
+ * haft_packed_diagnose - why an id does or does not resolve: as haft_diagnose(); HAFT_OK also of
+ * what is dead.  Never HAFT_RESERVED: an object is live as soon as it has an id.
  */
 haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
 
 /*
- * haft_packed_id_at - the id of a slot by its index, which is no position.
- *
- * Returns   as haft_id_at() in haft/table.h; never HAFT_RESERVED, and HAFT_OK also of what is dead.
+ * haft_packed_id_at - the id of a slot by its index, which is no position: as haft_id_at(), but
+ * never HAFT_RESERVED, and HAFT_OK also of what is dead.
  */
 haft_status haft_packed_id_at(const haft_packed *packed, uint64_t index, haft_id *id);
 
@@ -221,8 +214,7 @@ haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
 /*
  * haft_packed_position - where an id's object stands now.
  *
- * Returns   HAFT_OK and the position in `*position`.  Otherwise that is untouched, and the status
- *           is that of haft_packed_diagnose().
+ * Returns   HAFT_OK and the position in `*position`, or what haft_packed_diagnose() says.
  */
 haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t *position);
 
@@ -260,7 +252,7 @@ bool haft_packed_is_empty(const haft_packed *packed);
  * haft_packed_insert - a new object in the last position, a copy of object_size bytes from `object`
  * (NULL: zeros).  No object moves.
  *
- * Returns   HAFT_OK and the id in `*id`.  Otherwise that is untouched:
+ * Returns   HAFT_OK and the id in `*id`; or
  *             HAFT_FULL        the capacity is in use (or exhausted)
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Cost      O(1), and the copy; O(growth_step) when a step begins.
@@ -274,8 +266,7 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
  * With keep_order pointers to the object and to all behind it end; without, pointers to the object
  * and to the last one, which takes its place.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_CALLBACK, made from a callback; or the
- *           status of haft_packed_diagnose().
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK; or what haft_packed_diagnose() says.
  * Progress  wait-free except for on_destroy.
  * Cost      O(1); with keep_order O(objects behind it): to remove many, kill and refresh.
  */
@@ -285,21 +276,21 @@ haft_status haft_packed_free(haft_packed *packed, haft_id id);
  * haft_packed_kill - mark an object dead: haft_packed_refresh() will destroy it.  Until then it
  * stays where it is, its id is live, and it is counted.
  *
- * Returns   HAFT_OK to the first kill.  Otherwise nothing has changed: HAFT_DEAD, if it is dead
- *           already; or the status of haft_packed_diagnose().
+ * Returns   HAFT_OK to the first kill; HAFT_DEAD, if it is dead already; or what
+ *           haft_packed_diagnose() says.
  */
 haft_status haft_packed_kill(haft_packed *packed, haft_id id);
 
 /*
  * haft_packed_refresh - destroy all dead objects, in the order of their kills, then close all gaps.
  * (Where a dead object has been freed, the one killed last has taken its turn.)  Objects that
- * on_destroy kills meanwhile are destroyed as well, and those it inserts are kept.  None is dead
- * afterwards, and objects have moved at most once.
+ * on_destroy kills meanwhile are destroyed as well, and those it inserts are kept.  Objects move at
+ * most once.
  *
  * With keep_order pointers to the first dead object and to all behind it end; without, all pointers
  * to dead objects and to the last ones, as many as were dead.
  *
- * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK.
  * Progress  wait-free except for on_destroy.
  * Cost      O(dead); with keep_order O(dead + objects behind the first of them).
  */
@@ -310,7 +301,7 @@ haft_status haft_packed_refresh(haft_packed *packed);
  * order of the kills, and those that on_destroy inserts meanwhile.  All earlier ids are stale for
  * ever, and all pointers end.
  *
- * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK.
  * Progress  wait-free except for on_destroy.
  * Cost      O(count).
  */
@@ -318,14 +309,12 @@ haft_status haft_packed_clear(haft_packed *packed);
 
 /*
  * haft_packed_sort, haft_packed_sort_n - bring the objects, dead ones among them, or the first `n`
- * of them (all, if there are no more) into the order of `compare`, which is negative, zero or
- * positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep their order.
- * Pointers to objects that are sorted end.  Objects stand still until the last comparison; whatever
- * `compare` answers, none is lost.  What it inserts stays behind the sorted ones.
+ * of them (or all), into the order of `compare`, which is negative, zero or positive as strcmp()
+ * is.  Stable: equal objects keep their order.  Ids stay as they are; pointers to objects that are
+ * sorted end.  Objects stand still until the last comparison; whatever `compare` answers, none is
+ * lost.  What it inserts stays behind the sorted ones.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed:
- *             HAFT_NO_MEMORY     the system refused memory for the order
- *             HAFT_IN_CALLBACK   the call was made from a callback
+ * Returns   HAFT_OK; HAFT_NO_MEMORY; HAFT_IN_CALLBACK.
  * Progress  wait-free except for `compare`.
  * Cost      O(n log n) comparisons, n - 1 where nothing is out of order; each object moves at most
  *           once.  8 bytes of memory for each object from the first sort on.
@@ -338,9 +327,9 @@ haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
 /*
  * haft_packed_sort_as - bring the objects into the order of a list of `count` ids: first those that
  * it names, dead or not, then all others, in the order that they have.  Ids in the list that are
- * not live here, and all but the first of an id that is there twice, count for nothing.  Ids stay
- * as they are, and all pointers end.  The list may be haft_packed_ids() of a clone, or made from
- * another table's objects, which hold ids of this one.
+ * not live here, or that it has already had, count for nothing.  Ids stay as they are, and all
+ * pointers end.  The list may be haft_packed_ids() of a clone, or made from another table's
+ * objects.
  *
  * Returns   as haft_packed_sort().
  * Cost      O(objects + count); each object moves at most once.  Memory as haft_packed_sort().
@@ -349,11 +338,10 @@ haft_status haft_packed_sort_as(haft_packed *packed, const haft_id *ids, uint64_
 
 /*
  * haft_packed_swap - two objects, dead or not, change places.  Their ids stay as they are, and
- * pointers to them end.  For a program that keeps a group of objects at the front, say.
+ * pointers to them end.
  *
- * Returns   HAFT_OK, also if both ids are the same.  Otherwise nothing has changed:
- *           HAFT_IN_CALLBACK, made from a callback; or the status of haft_packed_diagnose() for
- *           the first id that is not live.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK; or what haft_packed_diagnose() says of the first id that is
+ *           not live.
  * Cost      O(1), and the copy.
  */
 haft_status haft_packed_swap(haft_packed *packed, haft_id a, haft_id b);

@@ -7,7 +7,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   one at a time for each table.
  * Ordering  none.
  * Progress  wait-free.
@@ -29,13 +30,13 @@ extern "C" {
  * were never used become free, to be reused before all others, the lowest first (with min_free,
  * once that many are free).
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed:
+ * Returns   HAFT_OK; or
  *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
  *             HAFT_OUT_OF_RANGE   the index is beyond the capacity (and min_free)
  *             HAFT_OCCUPIED       the slot holds an object or a reservation
  *             HAFT_EXHAUSTED      the slot has lived all its generations
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
- *                                 (of a slot that was never used any may be chosen with `wrap`)
+ *                                 (not of a slot never used, with `wrap`)
  *             HAFT_FULL           haft_local_available() is 0
  *             HAFT_NO_MEMORY      the system refused memory (strict overcommit)
  * Progress  wait-free except for the system.
@@ -46,11 +47,10 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
 
 /*
  * haft_local_reserve_at - the slot of an id of the caller's choice, as haft_local_restore() takes
- * it, for an object that is built in place: the id is live after haft_local_publish(), or never
- * after haft_local_abort().
+ * it, for an object that is built in place: then haft_local_publish() or haft_local_abort().
  *
- * Returns   HAFT_OK, and the object's bytes, contents undefined, in `*object` (NULL may be passed).
- *           Otherwise nothing has changed: as haft_local_restore().
+ * Returns   as haft_local_restore(), and the object's bytes, contents undefined, in `*object` (NULL
+ *           may be passed).
  * Progress  wait-free except for the system.
  * Cost      as haft_local_restore().
  */
@@ -70,12 +70,11 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next);
 /*
  * haft_local_for_each_slot - visit all that is to be saved, so that stale ids are stale after
  * loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a live
- * one with its id and object, to be restored by haft_local_restore(); for others with NULL and the
- * id of the next life, for haft_local_restore_free().  Reservations count as given up.  To load the
- * live objects alone brings stale ids to life sooner or later.
+ * one with its id and object, to be restored by haft_local_restore(); for others, reserved ones
+ * too, with NULL and the id of the next life, for haft_local_restore_free().  It may free objects;
+ * false ends the walk.
  *
- * Returns   the number of calls.  A visitor that returns false ends the walk.
- * Threads   one; the visitor may free objects.
+ * Returns   the number of calls.
  * Progress  wait-free except for the visitor.
  * Cost      O(slots ever used).
  */

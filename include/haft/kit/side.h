@@ -15,7 +15,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   side of a haft_local: the table's thread.  Of a haft_table: any, registered or not.
  * Ordering  none.
  * Progress  wait-free.
@@ -77,16 +78,15 @@ typedef struct haft_side_options {
  * haft_side_open_local, haft_side_open_local_sized - a side of a local table.  `options` may be
  * NULL.  Until it is closed haft_share() answers HAFT_IN_USE, and the table may not be closed.
  *
- * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
- *                              the option of that name
- *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and would bring values back
- *             HAFT_IN_CALLBACK made from on_destroy while haft_local_close() runs
- *             HAFT_NO_MEMORY   no address space or memory
+ * Returns   HAFT_OK and the side in `*side`; or
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT   the option of
+ *                                that name
+ *             HAFT_BAD_WRAP      the table has `wrap`: ids repeat, and would bring values back
+ *             HAFT_IN_CALLBACK   made from on_destroy while haft_local_close() runs
+ *             HAFT_NO_MEMORY     no address space or memory
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
- *           value, whose pages take memory when they are first set.  Up to 8 KiB: one block
- *           of the table's allocator.
+ * Cost      O(1): address space for 8 bytes and the value for each slot that the table can have,
+ *           touched when they are first set.
  */
 haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
                                        size_t size, haft_side **side);
@@ -102,7 +102,7 @@ HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_
  * objects that are not pinned: it may read the values.
  *
  * Returns   as haft_side_open_local(), and
- *             HAFT_BAD_ON_END  on_end is set, but values here end without a call
+ *             HAFT_BAD_ON_END   on_end is set, but values here end without a call
  * Threads   any, alongside any call on the table but haft_table_close() and haft_unshare().  Hand
  *           `*side` over to others as any other pointer.
  * Progress  blocking (mmap, malloc, a lock held for moments).
@@ -148,14 +148,14 @@ haft_entries haft_side_entries(const haft_side *side);
 /*
  * haft_side_get - the value that was set for an id, or NULL.
  *
- * Returns   pointer to the value's bytes, for any bits of `id`.  NULL if none was set, or if it has
+ * Returns   pointer to the value's bytes, for any bits of `id`; NULL if none was set, or if it has
  *           ended.  A value of a freed object may be found until it ends.
  * Threads   side of a haft_local: the table's thread; the pointer may be used until the value ends.
- *           Of a haft_table: a thread that holds the id (see above); the pointer may be used for as
- *           long.  Threads that write to one value must synchronise among themselves.
+ *           Of a haft_table: a thread that holds the id (see above), and as long as it does.
+ *           Threads that write to one value must synchronise among themselves.
  * Ordering  acquire when non-NULL: all that was written before haft_side_set() is visible.  None
  *           when NULL.
- * Cost      that of haft_resolve(): one load of shared memory and one comparison.
+ * Cost      that of haft_resolve().
  */
 HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
 {
@@ -168,8 +168,7 @@ HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
  *
  * Returns   the value, and what haft_resolve() gives in `*object` (NULL may be passed).  NULL if
  *           that is NULL, or if the id has no value.
- * Threads   as haft_resolve(): of a haft_table, any thread inside a read section, which then holds
- *           the id.
+ * Threads   as haft_resolve(), and then as haft_side_get(): the thread holds the id.
  * Ordering  as haft_resolve() and haft_side_get().
  * Cost      theirs.
  */
@@ -185,33 +184,28 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
 
 /*
  * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
- * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
- * A value of an earlier object of the slot ends first, so `value` may not be that one.
+ * To change one, write to its place, or in a side of a local table end it by haft_side_remove().  A
+ * value of an earlier object of the slot ends first, so `value` may not be that one.
  *
- * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
- *           changed:
+ * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed); or
  *             HAFT_OCCUPIED    the id has a value; its bytes are in `*place`
  *             HAFT_BUSY        another thread is setting one for this id; in a local table, on_end
- *                              runs for the entry's last value; or it will, for the value of an
- *                              earlier object, as the call is made inside an on_end of the side
+ *                              of the entry's last value runs or is still to run
  *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
  *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
  *                              haft_local_diagnose(); a reserved id may have a value.  Also if
- *                              on_end, called for the entry's last value, has freed the object:
- *                              that value has ended then
+ *                              on_end of the last value has freed the object
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
- * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
- *           the value is then found by threads that hold the id, as the object is.
+ * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile.
  * Ordering  of a haft_table: acquire on HAFT_OCCUPIED, as haft_side_get(); release on HAFT_OK.
- * Progress  wait-free, except for on_end and, where the entry is beyond all that were set,
- *           lock-free.
+ * Progress  wait-free, except for on_end; lock-free where the entry is beyond all that were set.
  * Cost      O(1) and the copy.  Of a haft_table: a compare-and-swap.
  */
 haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place);
 
 /*
  * haft_side_for_each - call `visit` for each live object that has a value, in order of index, until
- * it returns false.  A value that is set or removed meanwhile may or may not be visited.
+ * it returns false.  What is set or removed meanwhile may or may not be visited.
  *
  * Returns   the number of calls.
  * Threads   of a haft_table: any thread inside a read section, until it returns.

@@ -40,7 +40,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   one at a time for each table and each history.
  * Ordering  none.
  * Progress  blocking (mmap, malloc).
@@ -76,8 +77,8 @@ typedef struct haft_history_options {
 /*
  * haft_history_open, haft_history_open_sized - a history of at most `keep` snapshots.
  *
- * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_KEEP;
- *           HAFT_UNKNOWN_OPTION; HAFT_NO_MEMORY.
+ * Returns   HAFT_OK and the history in `*history`; HAFT_BAD_KEEP, HAFT_UNKNOWN_OPTION,
+ *           HAFT_NO_MEMORY.
  * Cost      O(keep).
  */
 haft_status haft_history_open_sized(const haft_history_options *options, size_t size,
@@ -111,12 +112,11 @@ uint64_t haft_history_bytes(const haft_history *history);
  * more than that of the snapshot taken or gone to last; those with higher numbers are dropped, and
  * the oldest, if there were `keep`.
  *
- * Returns   HAFT_OK, and the number in `*number` (NULL may be passed).  Otherwise nothing has
- *           changed:
- *             HAFT_IN_USE       objects are reserved, or a callback of the table runs
- *             HAFT_LOADING      before haft_local_load_end()
- *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options;
- *                               those that may differ for haft_local_load() may differ here
+ * Returns   HAFT_OK, and the number in `*number` (NULL may be passed); or
+ *             HAFT_IN_USE        objects are reserved, or a callback of the table runs
+ *             HAFT_LOADING       before haft_local_load_end()
+ *             HAFT_OTHER_TABLE   the history is of a table that was opened with other options;
+ *                                those that may differ for haft_local_load() may differ here
  *             HAFT_NO_MEMORY
  * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
  */
@@ -130,12 +130,10 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
  * without another.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed, except that values of sides have ended if an
- *           on_end is the reason:
- *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number; or an on_end has dropped
- *                                the snapshot, by a snapshot of another table
- *             HAFT_IN_USE        as haft_local_snapshot(); or an on_end has reserved a slot
- *             HAFT_NO_MEMORY     as haft_local_snapshot(); or an on_end has inserted objects
- *             HAFT_LOADING, HAFT_OTHER_TABLE   as haft_local_snapshot()
+ *           on_end is the reason (by a snapshot, a reservation or an insertion):
+ *             HAFT_OUT_OF_RANGE   haft_history_kept() has no such number
+ *             HAFT_IN_USE, HAFT_NO_MEMORY, HAFT_LOADING, HAFT_OTHER_TABLE   as
+ *                                 haft_local_snapshot()
  * Cost      as a snapshot, and the blocks that differ on the way there.
  */
 haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number);
@@ -149,8 +147,8 @@ haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint6
  * own something, give the clone its own before one of them is freed: until then
  * haft_local_set_destroy() can keep on_destroy from it.
  *
- * Returns   HAFT_OK and the table in `*clone`.  Otherwise that is untouched: HAFT_IN_USE,
- *           HAFT_LOADING, HAFT_NO_MEMORY, as haft_local_snapshot().
+ * Returns   HAFT_OK and the table in `*clone`; HAFT_IN_USE, HAFT_LOADING, HAFT_NO_MEMORY, as
+ *           haft_local_snapshot().
  */
 haft_status haft_local_clone(const haft_local *local, haft_local **clone);
 haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
@@ -195,10 +193,10 @@ typedef struct haft_file {
  * haft_local_save, haft_packed_save - write the table's state to a file.
  *
  * Returns   HAFT_OK; or
- *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
- *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for a block of the file, or for an object to be converted
- *             HAFT_NO_FILE               `write` returned false
+ *             HAFT_IN_USE, HAFT_LOADING   as haft_local_snapshot(); nothing has been written
+ *             HAFT_UNKNOWN_OPTION         `reserved` is not 0
+ *             HAFT_NO_MEMORY              for a block of the file, or for an object to be converted
+ *             HAFT_NO_FILE                `write` returned false
  * Progress  wait-free except for `write` and `convert` (malloc).
  */
 haft_status haft_local_save(const haft_local *local, haft_file *file);
@@ -207,24 +205,22 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
  * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
- * huge_pages may differ, and the options that the top of this file names; will_share
- * may where it adds no slots (haft/local.h).
- * Given memory, and slots of up to 128 KiB, are nothing that a trim releases: a file of a
- * table with more loads into a table with more alone, and one of a table without into one without.
+ * huge_pages may differ, and the options that the top of this file names; will_share may where it
+ * adds no slots.  Memory that a trim can release (not given, more than 128 KiB of slots) must be on
+ * both sides or on neither.
  *
- * Everything is read and checked before the table is touched: the file's checksums, and that its
- * slots, lists and counts fit each other, so that no file makes a table that is unsound.
+ * Everything is read and checked before the table is touched, so that no file makes a table that is
+ * unsound.
  *
  * Returns   HAFT_OK.  Otherwise nothing in the table has changed, except that values of sides have
  *           ended if an on_end is the reason:
- *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
- *             HAFT_OTHER_TABLE           the saved table was opened with other options, only one of
- *                                        the two has pages that a trim releases, or the file has
- *                                        another version or objects of another size
- *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(), and nothing has been read; or
- *                                        HAFT_IN_USE, an on_end has reserved a slot
- *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for all of it a second time, while it is checked
+ *             HAFT_DAMAGED                it is no such file, is cut off or has been changed
+ *             HAFT_OTHER_TABLE            the saved table was opened with other options, or the
+ *                                         file has another version or objects of another size
+ *             HAFT_IN_USE, HAFT_LOADING   as haft_local_snapshot(), and nothing has been read; or
+ *                                         HAFT_IN_USE, an on_end has reserved a slot
+ *             HAFT_UNKNOWN_OPTION         `reserved` is not 0
+ *             HAFT_NO_MEMORY              for all of it a second time, while it is checked
  */
 haft_status haft_local_load(haft_local *local, haft_file *file);
 haft_status haft_packed_load(haft_packed *packed, haft_file *file);
