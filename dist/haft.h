@@ -61,20 +61,20 @@
  *     haft/id.h             207  the id: what names an object instead of a pointer
  *     haft/status.h         381  what haft's functions answer
  *     haft/view.h           724  resolving ids: what every table has in common
- *     haft/domain.h        1452  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1788  the handle table that all threads share, and its workers
- *     haft/counted.h       2298  the handle table for any thread: objects are held by counts
- *     haft/local.h         2649  the handle table of one thread: slots with holes, stable addresses
+ *     haft/domain.h        1451  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1771  the handle table that all threads share, and its workers
+ *     haft/counted.h       2266  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2611  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2988  visiting the live objects of a shared table
- *     haft/pin.h           3104  holding on to an object beyond a read section
- *     haft/share.h         3156  hand a local table over to all threads, and back
- *     haft/memory.h        3239  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2937  visiting the live objects of a shared table
+ *     haft/pin.h           3048  holding on to an object beyond a read section
+ *     haft/share.h         3097  hand a local table over to all threads, and back
+ *     haft/memory.h        3174  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/diagnose.h      1063  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4294  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1062  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4210  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          979  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          978  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -766,8 +766,8 @@ typedef struct haft_view {
 HAFT_CONSTANT(uint64_t haft_no_slots[2], 1, 0);
 
 /*
- * haft_slot_of - where the slot that an id leads to has its word.  For any bits at all the result
- * lies in the table's address range; it says nothing about whether the id is live.
+ * haft_slot_of - where the slot that an id leads to has its word: in the table's address range for
+ * any bits at all, live or not.
  */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
@@ -782,9 +782,8 @@ HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
  *           ids of other tables apart for certain, generations only by chance.
  * Threads   any thread inside a read section of the table's domain, alongside any call but
  *           haft_table_close().  The pointer may be used until the section ends, even if the object
- *           is freed meanwhile.  For a haft_local: the table's thread, until the object is freed.
- *           haft protects the object's lifetime, not its contents: threads that write to one object
- *           must synchronise among themselves.
+ *           is freed meanwhile; threads that write to one object must synchronise among themselves.
+ *           For a haft_local: the table's thread, until the object is freed.
  * Ordering  acquire when non-NULL: all that was written before haft_publish() is visible.  None
  *           when NULL.
  * Cost      O(1): one load of shared memory, no store, no branch on the index.
@@ -811,13 +810,13 @@ HAFT_INLINE bool haft_is_live(haft_view view, haft_id id)
 }
 
 /*
- * haft_resolve_many - resolve `count` ids, with the memory of later ones fetched meanwhile.
+ * haft_resolve_many - resolve `count` ids, with the memory of later ones fetched meanwhile.  It
+ * pays where much is done with each object before the next; else a loop of resolves is faster.
  *
  * Returns   how many of the ids are live.  objects[i] is what haft_resolve(view, ids[i]) gives.
  * Threads   as haft_resolve(); `ids` and `objects` are the caller's and may not overlap.
  * Ordering  as haft_resolve(), for each id.
- * Cost      O(count).  It pays where much is done with each object before the next: a loop of bare
- *           resolves overlaps its cache misses anyway, and is faster one at a time.
+ * Cost      O(count).
  */
 size_t haft_resolve_many(haft_view view, const haft_id *ids, void **objects, size_t count);
 
@@ -1114,8 +1113,8 @@ typedef struct haft_bad_access {
 typedef void haft_on_bad_access(const haft_bad_access *access, void *arg);
 
 /*
- * haft_bad_access_format - table, id and status in one line, without a line end: "ships: 17v3: the
- * object has been freed (HAFT_STALE)".
+ * haft_bad_access_format - table, id and status in one line, without a line end, as above from the
+ * name on.
  *
  * Cost      two snprintfs.
  */
@@ -1132,9 +1131,9 @@ HAFT_COLD void *haft_local_require_failed(const haft_local *local, haft_id id, c
  * haft_require - the object an id names; else the table's on_bad_access, with what haft_diagnose()
  * says of the id.  An id that is published meanwhile resolves after all.
  *
- * Returns   pointer to the object's bytes, as haft_resolve().  NULL after on_bad_access has
- *           returned; without one the program is aborted.
- * Threads   as haft_resolve(): any thread inside a read section of the table's domain.
+ * Returns   as haft_resolve().  NULL after on_bad_access has returned; without one the program is
+ *           aborted.
+ * Threads   as haft_resolve().
  * Ordering  as haft_resolve().
  * Progress  wait-free where the id is live; else lock-free except for on_bad_access.
  * Cost      that of haft_resolve(); the rest only for an id that is not live.
@@ -1206,9 +1205,9 @@ typedef void haft_on_leak(const haft_leak *leak, void *arg);
 int haft_leak_format(const haft_leak *leak, char *text, size_t size);
 
 /*
- * haft_site_format - a site in words: "spawn+0x41 (game+0x2c51)", the function, and the program
- * or library with the offset in it, both of the calling instruction's last byte.  Without the
- * function where it has no name; "0x55d0c0ffee41" where nothing is known; "somewhere" for NULL.
+ * haft_site_format - a site in words: "spawn+0x41 (game+0x2c51)", the function, and the program or
+ * library with the offset in it, both of the calling instruction's last byte; less where less is
+ * known, "somewhere" for NULL.
  *
  * Progress  blocking (dladdr).
  * Cost      looking the site up.
@@ -1456,14 +1455,28 @@ HAFT_ONLY_INLINE void haft_note_grace_elapsed(void)
  * open at the free has ended.  A domain has a clock, which finds out when that is; any number of
  * tables share it.  The clock says what a read section is:
  *
- *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
- *                    as liburcu (see below)
- *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
- *                    an open worker on the domain may resolve
- *   frame            from one haft_domain_tick() to the next; any thread may resolve
+ * thread, caller   the sections of the foreign clock it was opened with: of another library, such
+ *                  as liburcu (see below)
+ * workers          from one haft_worker_quiescent() of a thread to the next; only threads with
+ *                  an open worker on the domain may resolve
+ * frame            from one haft_domain_tick() to the next; any thread may resolve
  *
  * Batches of freed slots take tickets; the driver of the clock waits for one full grace period and
  * then marks all tickets that were taken before it began as done.
+ *
+ * HAFT_IN_CALLBACK says that the calling thread is inside a callback; HAFT_IN_SECTION that it is in
+ * an inner job (not with the frame clock), or in a section of a foreign clock that can tell
+ * (liburcu's except qsbr).  With qsbr and the workers clock, calls that wait are quiescent points
+ * of the calling thread: pointers that it resolved before are void.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing has
+ *           changed.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 
 typedef struct haft_domain haft_domain;
@@ -1541,13 +1554,10 @@ typedef struct haft_domain_stats {
 /*
  * haft_domain_open, haft_domain_open_sized - a new domain; `options` NULL: all defaults.
  *
- * Returns   HAFT_OK and the domain in `*domain`.  Otherwise `*domain` is untouched:
- *             HAFT_UNKNOWN_OPTION                set, but this library has no such option
- *             HAFT_BAD_FOREIGN_CLOCK, HAFT_BAD_CLOCK   the option of that name
- *             HAFT_NO_MEMORY, HAFT_NO_THREAD     refused by the system
- * Threads   any; it need not be registered.
- * Ordering  none: hand the pointer over as any other.
- * Progress  blocking (starts a thread with HAFT_CLOCK_THREAD, which blocks all signals).
+ * Returns   HAFT_OK and the domain in `*domain`; HAFT_UNKNOWN_OPTION, HAFT_BAD_FOREIGN_CLOCK,
+ *           HAFT_BAD_CLOCK, for the option of that name; HAFT_NO_MEMORY, HAFT_NO_THREAD.
+ * Threads   any, registered or not.  Hand `*domain` over to others as any other pointer.
+ * Progress  blocking (HAFT_CLOCK_THREAD starts a thread, which blocks all signals).
  */
 haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
                                    haft_domain **domain);
@@ -1559,35 +1569,29 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
 /*
  * haft_domain_close - the end of a domain.
  *
- * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_USE       a table is still open on it
- *             HAFT_IN_SECTION   the calling thread is inside a job, or parked in one, or with qsbr
- *                               and the workers clock parked at all, also by way of another domain
- *                               with the same foreign clock; or inside a section of a clock that
- *                               can tell (liburcu's except qsbr).  Not with the frame clock
- *             HAFT_IN_CALLBACK  it is inside a callback
- * Threads   one thread outside read sections, when no other thread uses the domain any more.  With
- *           qsbr it is a quiescent point of the calling thread.  Debug builds assert with the
- *           workers and the frame clock that no haft_section_begin() is without its end, with the
- *           frame clock no haft_job_begin() either.
+ * Returns   HAFT_OK, or
+ *             HAFT_IN_USE        a table is open on it
+ *             HAFT_IN_SECTION    as above; also in an outermost job of this clock, or parked in
+ *                                one, or with qsbr and the workers clock parked at all.  Not with
+ *                                the frame clock
+ *             HAFT_IN_CALLBACK
+ * Threads   one thread outside read sections, when no other thread uses the domain any more.  Debug
+ *           builds assert with the workers and the frame clock that all sections have ended, with
+ *           the frame clock all jobs too.
  * Progress  blocking: waits for a grace period that the clock's own thread has begun.
  */
 haft_status haft_domain_close(haft_domain *domain);
 
 /*
- * haft_domain_wait - wait until all that was freed and flushed before may be reused.  What
- * still sits in a worker's open batch, or was freed by haft_table_free(), is not covered:
- * haft_worker_flush() retires it.
+ * haft_domain_wait - wait until all that was freed and flushed before may be reused.  What sits in
+ * a worker's open batch, or was freed by haft_table_free(), is not covered: haft_worker_flush()
+ * retires it.
  *
- * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job (not with the frame
- *                               clock), or a section of a foreign clock that can tell (liburcu's
- *                               except qsbr)
- *             HAFT_IN_CALLBACK  it is inside a callback, also if nothing waits
- *             HAFT_BUSY         frame clock: something waits, and only a tick will help
- *             HAFT_FORKED       in the child of a fork, if something waits: see haft/table.h
- * Threads   any thread outside read sections.  With qsbr and the workers clock the call is a
- *           quiescent point of the calling thread: pointers it resolved before are void.
+ * Returns   HAFT_OK; HAFT_IN_SECTION; HAFT_IN_CALLBACK, also if nothing waits; and if something
+ *           does,
+ *             HAFT_BUSY     frame clock: only a tick will help
+ *             HAFT_FORKED   in the child of a fork: see haft/table.h
+ * Threads   any thread outside read sections.
  * Ordering  acquire: what other threads did in read sections that were waited for is visible, and
  *           what they did before they retired freed slots.
  * Progress  blocking: waits for readers.
@@ -1597,26 +1601,22 @@ haft_status haft_domain_wait(haft_domain *domain);
 
 /*
  * haft_domain_tick - frame clock: the end of one frame and the beginning of the next.  All that was
- * freed and flushed before may be reused; a free that meets the tick lands in the next frame.
- * What still sits in a worker's open batch stays there: a call of haft_worker_quiescent() by each
- * worker at the end of its frame retires what is worth it.
+ * freed and flushed before may be reused; a free that meets the tick counts for the next frame.
+ * What sits in a worker's open batch stays there: haft_worker_quiescent() by each worker at the end
+ * of its frame retires what is worth it.
  *
- * Returns   HAFT_OK.  Otherwise nothing is done:
- *             HAFT_WRONG_CLOCK  the domain has another clock
- *             HAFT_IN_CALLBACK  the calling thread is inside a callback
+ * Returns   HAFT_OK; HAFT_WRONG_CLOCK, the domain has another clock; HAFT_IN_CALLBACK.
  * Threads   one thread, while no thread holds a resolved pointer: the program's own synchronisation
- *           (the end of the frame's jobs) comes between their last use and the tick.  Debug builds
- *           assert that no haft_section_begin() is without its end.
+ *           (the end of the frame's jobs) comes between.  Debug builds assert that all sections
+ *           have ended.
  * Ordering  release: the frame's uses come before the reuse of freed slots.
  * Progress  lock-free.
- * Cost      O(1): two shared operations.
  */
 haft_status haft_domain_tick(haft_domain *domain);
 
 /*
- * haft_domain_stats_get - the clock's counters.
- *
- * Returns   each number exact; together they may be of different moments.
+ * haft_domain_stats_get - the clock's counters: each is exact; together they may be of different
+ * moments.
  */
 haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
 
@@ -1671,8 +1671,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  * haft_thread_register, haft_thread_unregister - the calling thread begins or ends to have read
  * sections of the domain's foreign clock.  With qsbr it is online from register to unregister.
  *
- * Threads   the calling thread, in turn, outside read sections.  A thread that the other library's
- *           own call registered is not registered again.
+ * Threads   the calling thread, in turn, outside read sections; not one that the other library's
+ *           own call has registered.
  * Ordering  unregister: release towards grace periods.
  * Progress  as the foreign clock's callback (liburcu: blocking, a registry's lock).
  */
@@ -1692,48 +1692,36 @@ typedef struct haft_job_state {
  * Threads   a registered thread.
  * Ordering  end: release towards grace periods.
  * Progress  as the foreign clock's callback (liburcu: wait-free).
- * Cost      a call through a pointer and the foreign clock's (liburcu's adapter: another call
- *           through a pointer, and the flavour's read lock).
+ * Cost      a call through a pointer, and the foreign clock's.
  */
 void haft_section_begin(haft_domain *domain);
 void haft_section_end(haft_domain *domain);
 
 /*
  * haft_job_begin, haft_job_end - a job of the calling thread.  What it resolves stays valid until
- * its end, on every clock, also while the thread runs other jobs inside it: a job that waits for
- * its own jobs may be given these to run, or those of others.
+ * its end, on every clock, also while the thread runs other jobs inside it.
  *
  * Jobs nest.  The outermost one comes online, or begins a read section, and its end goes offline;
- * inner ones change nothing that another thread sees.  A thread that is online without a job (from
- * haft_thread_register with qsbr, from its first worker with the workers clock) counts as in one:
- * the jobs it begins are inner ones, and their end leaves it online.  So a thread that only runs
- * jobs goes offline once, or opens its first worker in a job: it is offline again when that ends.
+ * inner ones change nothing that another thread sees.  In a thread that is online without a job
+ * (from haft_thread_register with qsbr, from its first worker with the workers clock) all jobs are
+ * inner ones.  So a thread that only runs jobs goes offline once, or opens its first worker in a
+ * job.
  *
- * In an inner job haft_worker_quiescent() retires freed slots, announces nothing, waits for
- * nothing and returns HAFT_OK; calls that wait return HAFT_IN_SECTION.  In an outermost one both do
- * what they do outside of jobs, and pointers that it resolved before are void, on every clock.
+ * In an inner job haft_worker_quiescent() only retires freed slots, and calls that wait answer
+ * HAFT_IN_SECTION.  In an outermost one both do what they do outside of jobs, and pointers that it
+ * resolved before are void, on every clock.
  *
- * A thread may be in jobs of at most 8 foreign clocks at once, where a park counts as one that is
- * made in a job or, with qsbr, anywhere.  A ninth job, or park from online, ends the process.
- *
- * A worker that is opened on a thread that is online leaves jobs alone.  With the workers clock the
- * thread that closes its last worker inside a job is online until the job ends.  With the frame
- * clock both calls do nothing but that debug builds count jobs as sections.
+ * Workers clock: a thread that closes its last worker in a job is online until that ends.  Frame
+ * clock: nothing happens, but debug builds count jobs as sections.
  *
  * Returns   begin: the state before, which end takes back, the last one first.
- * Threads   begin: a registered thread.  end: the same thread, before it ends, or grace periods
- *           wait for it for ever; debug builds assert that it is the same, since a job that moves
- *           to another thread (a fiber) ends before it moves and begins again after.
- *           With the workers clock a thread without workers as well: the job holds nothing up until
- *           it opens one.
+ * Threads   a registered thread; workers clock: any.  end: the same thread, before it ends; debug
+ *           builds assert it.  So the job of a fiber ends before that moves to another thread.
  * Ordering  outermost end: release towards grace periods.
- * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock.
- *           Workers clock, the first job of a thread without workers: malloc.  Where the system
- *           refuses, the thread opens no first worker
- *           on a domain (HAFT_NO_MEMORY) until the job ends; so it can resolve nothing, and the job
- *           keeps haft_domain_wait() and haft_domain_close() from nothing.
- * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin()
- *           and haft_section_end(), or haft_thread_online() and haft_thread_offline().
+ * Progress  as haft_section_begin(), or haft_thread_online() with qsbr and the workers clock, where
+ *           the first job of a thread without workers allocates (docs/job-systems.md).
+ * Cost      inner: a few loads and stores of the thread's own.  Outermost: as haft_section_begin(),
+ *           or haft_thread_online().
  */
 haft_job_state haft_job_begin(haft_domain *domain);
 void haft_job_end(haft_domain *domain, haft_job_state state);
@@ -1741,21 +1729,18 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
 /*
  * haft_thread_park, haft_thread_unpark - before the calling thread blocks (a join, a barrier, a
  * sleep), or waits where it may be given other jobs to run, it lets go of all that it has resolved;
- * and afterwards it is online, or in its job, as before.  A lock that is held for moments needs
- * neither, as long as no thread makes a call that waits while it holds that lock.  Freed slots that
- * the thread's workers hold stay there: where it blocks for long, haft_worker_flush() comes first.
+ * afterwards it is online, or in its job, as before.  A lock that is held for moments needs
+ * neither, as long as no thread makes a call that waits while it holds that lock.  Before a long
+ * park haft_worker_flush() hands over the slots that its workers hold.
  *
- * From park to unpark no grace period waits for the thread, whatever jobs it has begun: pointers
- * that any of them resolved are void.  A job that begins meanwhile is an outermost one; outside of
- * it haft_thread_offline() and haft_thread_online() do nothing.  A worker that is opened meanwhile
- * brings the thread online until it is closed (haft_worker_open).  With the frame clock both do
- * nothing: a parked job is one of the frame's jobs.  With the workers clock they do nothing in a
- * thread without workers and jobs.
+ * From park to unpark no grace period waits for the thread: pointers that any of its jobs resolved
+ * are void.  A job that begins meanwhile is an outermost one.  A worker that is opened meanwhile
+ * brings the thread online until it is closed.  Nothing happens with the frame clock, nor with the
+ * workers clock in a thread without workers and jobs.
  *
- * Returns   park: the state before, which unpark takes back, as haft_job_end() does.
- * Threads   a registered thread, or with the workers clock any, outside haft_section_begin() and
- *           haft_section_end().  unpark: the same thread, when all jobs that began since have
- *           ended.
+ * Returns   park: the state before, which unpark takes back.
+ * Threads   a registered thread, workers clock: any, outside haft_section_begin() and _end().
+ *           unpark: the same thread, when all jobs that began since have ended.
  * Ordering  park: release towards grace periods.
  * Progress  as haft_thread_offline() and haft_thread_online().
  * Cost      as haft_thread_offline() and haft_thread_online().
@@ -1766,16 +1751,14 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state);
 /*
  * haft_thread_offline, haft_thread_online - with qsbr and the workers clock: no grace period waits
  * for the calling thread while it is offline, and it may not resolve.  Others: nothing happens.
- * Offline is absolute: what an outer job holds is void as well, so debug builds assert that it is
- * not called in an inner job.  A thread that is parked, in no job that began since, is offline
- * already and stays so.  haft_thread_park() lets go in any job, and on every clock.  Inside a
- * callback haft_thread_offline() and haft_thread_park() do nothing, since a job that runs above the
- * callback may hold pointers; debug builds assert that they are not called there.  A worker that is
- * opened on a thread that is offline brings it online until that is closed (haft_worker_open).
  *
- * Threads   a registered thread; in turn.  Workers clock: offline, a thread with an open worker
- *           (else nothing happens).  It ends with the thread's last worker: the next one that the
- *           thread opens brings it online.
+ * What an outer job holds is void as well: debug builds assert that no inner job goes offline
+ * (haft_thread_park() does in any), and that no callback goes offline or parks, which does nothing
+ * there.  In a thread that is parked, in no job that began since, both do nothing.  A worker that
+ * is opened offline brings the thread online until it is closed.
+ *
+ * Threads   a registered thread; in turn.  Workers clock: one with an open worker (else nothing
+ *           happens); the next one that it opens after the last has closed brings it online.
  * Ordering  offline: release towards grace periods.
  * Progress  wait-free, except for waking a thread that waits for this one.
  * Cost      a full fence; workers clock: one store, and one shared operation to come online;
@@ -1826,6 +1809,15 @@ void haft_thread_online(haft_domain *domain);
  *   one object     haft_reserve, haft_publish, haft_abort; haft_insert; haft_reserve_wait,
  *                  haft_insert_wait; haft_free
  *   many at once   haft_insert_many, _free_many
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 
 /* --- the table --- */
@@ -1922,12 +1914,8 @@ typedef struct haft_table_stats {
  * haft_table_open, haft_table_open_sized - a new table on `domain`.  It needs a capacity: `options`
  * NULL is HAFT_BAD_CAPACITY.
  *
- * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_WAITING_BYTES
- *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory
+ * Returns   HAFT_OK and the table in `*table`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY: no address space or memory.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1): memory is touched when slots are first used.
  */
@@ -1943,8 +1931,8 @@ HAFT_INLINE haft_status haft_table_open(haft_domain *domain, const haft_table_op
  * haft_table_footprint, haft_table_footprint_sized - what opening a table with these options takes,
  * without workers: address space, and on Windows how much of it is committed.
  *
- * Returns   HAFT_OK and the footprint, at least.  Otherwise it is untouched: what haft_table_open()
- *           says of an option, or HAFT_NO_MEMORY: more than a process can have.
+ * Returns   HAFT_OK and the footprint, at least; what haft_table_open() says of an option;
+ *           HAFT_NO_MEMORY: more than a process can have.
  */
 haft_status haft_table_footprint_sized(const haft_table_options *options, size_t size,
                                        haft_footprint *footprint);
@@ -1958,20 +1946,20 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  * haft_table_clear - the end of all objects.  From this call on no worker is opened, and insertions
  * and reservations answer HAFT_CLOSED; a worker that is open may still use the slots that it holds.
  * When no worker is open, all lives end, and after a grace period on_reclaim runs for each object,
- * in order of index for those that lived.  A callback that frees another object of the table is
- * told HAFT_STALE: that one has ended too.  Reservations hold nothing up; one that a callback
+ * in order of index for those that lived.  Reservations hold nothing up; one that a callback
  * publishes is an object that ends as the others do.
  *
- * Tables whose callbacks free each other's objects are all cleared before the first is closed:
- * frees, and all calls that look, answer as before.
+ * Frees, and all calls that look, answer as before: HAFT_STALE to a callback that frees another
+ * object of the table.  So tables whose callbacks free each other's objects are all cleared before
+ * the first is closed.
  *
  * Returns   HAFT_OK.  Otherwise it may be called again:
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED   nothing has changed
- *             HAFT_IN_USE      a worker is open, and no object has ended; or pins keep objects, or
- *                              a call of another thread is under way: all others have ended
+ *             HAFT_IN_USE   a worker is open, and no object has ended; or pins keep objects, or a
+ *                           call of another thread is under way: all others have ended
  * Threads   any outside read sections, alongside any call but haft_table_close() and
- *           haft_unshare().  A haft_table_reclaim() beside it may return before on_reclaim has run
- *           for objects that end here, and says HAFT_CLOSED if the table has no worker besides.
+ *           haft_unshare().  A haft_table_reclaim() beside it need not wait for objects that end
+ *           here.
  * Progress  blocking: waits for readers, if there are objects.  Frame clock: waits for no tick; no
  *           thread may hold a pointer.
  * Cost      a grace period; O(slots ever used).
@@ -1979,39 +1967,36 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
 haft_status haft_table_clear(haft_table *table);
 
 /*
- * haft_table_close - the end of a table: haft_table_clear(), then its memory is released.  It needs
- * no memory.
+ * haft_table_close - haft_table_clear(), then the end of the table.  It needs no memory.
  *
- * It waits for read sections that may still have an object of the table.  If no object lives, and
- * the freed ones have been flushed (haft_worker_flush) and their grace periods have passed, no
- * section has one: the call does not wait, and releases the memory at once.  So a read section
- * protects the objects that it has resolved, not the table: a haft_resolve() through the view of a
- * closed table is misuse, whatever the id.
+ * It waits for read sections that may still have an object.  None has if no object lives, and the
+ * freed ones have been flushed and their grace periods have passed: then it does not wait.  So a
+ * read section protects the objects that it has resolved, not the table: a haft_resolve() through
+ * the view of a closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table is still open:
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK   nothing has changed
- *             HAFT_IN_USE      a worker is open: nothing has changed; or an object is pinned, or a
- *                              side is open (haft/kit/side.h): all other objects have ended
+ *             HAFT_IN_USE   a worker is open: nothing has changed; or an object is pinned, or a
+ *                           side is open (haft/kit/side.h): all other objects have ended
  * Threads   one thread outside read sections, when no other thread uses the table any more.
  * Ordering  acquire: all earlier uses of the table are visible.
- * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
- *           pointer.
- * Cost      a grace period, or none (see above); O(slots ever used) with an on_reclaim, with pins,
- *           or in debug builds, which take the census; else O(workers and waiting batches).
+ * Progress  as haft_table_clear().
+ * Cost      a grace period, or none; O(slots ever used) with an on_reclaim, with pins, or in debug
+ *           builds; else O(workers and waiting batches).
  */
 haft_status haft_table_close(haft_table *table);
 
 /*
- * haft_table_reclaim - run on_reclaim for the objects that were freed by haft_table_free(), by the
- * calling thread's worker, or by others that have handed them over since (haft_worker_flush): all
- * freed before the call, but those that are pinned.
+ * haft_table_reclaim - run on_reclaim for all objects that were freed before the call by
+ * haft_table_free(), by the calling thread's worker, or by others that have flushed since; but not
+ * for pinned ones.
  *
  * Returns   HAFT_OK; other threads have returned from on_reclaim for these, too.  HAFT_BUSY: there
  *           may be more, as on_reclaim has freed or unpinned others, a worker's batches have been
  *           put together, or a tick has to come (frame clock).  HAFT_IN_SECTION, HAFT_IN_CALLBACK,
- *           HAFT_FORKED; HAFT_NO_MEMORY if all workers are open, none by the calling thread.
- * Threads   any outside read sections, with or without a worker.  It holds no lock that on_reclaim
- *           takes.
+ *           HAFT_FORKED; if no worker is left for the call, HAFT_CLOSED or HAFT_NO_MEMORY.
+ * Threads   any outside read sections, with or without a worker; it may hold no lock that
+ *           on_reclaim takes.
  * Ordering  acquire: what on_reclaim has done in other threads is visible.
  * Progress  blocking: waits once for readers, and for on_reclaim in other threads.
  * Cost      a grace period; O(workers), and the objects.
@@ -2034,25 +2019,22 @@ size_t haft_table_object_size(const haft_table *table);
 bool haft_table_has_pins(const haft_table *table);
 
 /*
- * haft_diagnose - why an id does or does not resolve.
- *
- * Returns   a momentary answer, as haft_is_live(): HAFT_OK, the id names a live object; else what
- *           is wrong with it, of haft/status.h.  With wrap, any dead id of a used slot is
- *           HAFT_STALE.
+ * haft_diagnose - why an id does or does not resolve: HAFT_OK of a live object, else what is wrong
+ * with the id (haft/status.h).  With wrap, any dead id of a used slot is HAFT_STALE.  A momentary
+ * answer, as haft_is_live().
  */
 haft_status haft_diagnose(const haft_table *table, haft_id id);
 
 /*
  * haft_id_at - the id of a slot by its index, as haft_id_index() gives it: for arrays beside a
- * table, and messages that hold indices alone.  haft_id_dense_index() makes indices dense from 0.
+ * table, and messages that hold indices alone.
  *
  * Returns   a momentary answer, as haft_is_live():
  *             HAFT_OK             the slot's object is live, with that id
  *             HAFT_RESERVED       the id will be live if it is published
  *             HAFT_STALE          no object is live; the slot's next one will have that id
  *             HAFT_NEVER_ISSUED   the same, of a slot that was never used, or that no worker has
- *                                 drawn since its memory was released (one that a restored id has
- *                                 skipped may count as used)
+ *                                 drawn since its memory was released
  *             HAFT_EXHAUSTED      HAFT_NIL: the slot will not be used again
  *             HAFT_OUT_OF_RANGE   the table issues no such index; `*id` is untouched
  * Ordering  acquire for HAFT_OK; none otherwise.
@@ -2061,8 +2043,8 @@ haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id);
 
 /*
  * haft_table_stats_get - the table's counters: exact when no call on the table is under way, else
- * off by no more than the calls made meanwhile.  `high_water` and `free` are each off by up to
- * 2,048 for each worker for which an insertion is drawing fresh slots just then.
+ * off by no more than the calls made meanwhile, `high_water` and `free` also by the fresh slots
+ * that workers are drawing just then.
  *
  * Cost      O(workers ever open at one time).
  */
@@ -2071,9 +2053,9 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
 /* --- workers: a thread's own part of a table, for allocating and freeing --- */
 
 /*
- * A worker holds one batch of slots to insert into and one of slots it has freed.  Batches travel
- * through a ring that other workers may take from, and through the table's depot, so nearly all
- * calls write nothing that another thread writes, except for the slot itself.
+ * A worker holds one batch of up to 128 slots to insert into and one of slots it has freed.
+ * Batches travel through a ring that other workers may take from, and through the table's depot, so
+ * nearly all calls write nothing that another thread writes, except for the slot itself.
  *
  * A worker belongs to the thread that opened it.  Debug builds assert that the worker of a call is
  * open and the calling thread's; AddressSanitizer reports the use of a closed one.  A thread that
@@ -2081,24 +2063,25 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * that the program does not know uses a haft_counted (haft/counted.h).
  *
  * A worker's duties: reclaim slots whose grace period has elapsed, its own first, then those of the
- * depot and of other workers, up to 512 and a batch, where on_reclaim or pins ask for it; drain the
- * lists of slots that haft_table_free() freed, and of unpinned ones.  haft_worker_quiescent(),
+ * depot and of other workers, some hundred at a time, where on_reclaim or pins ask for it; drain
+ * the lists of slots that haft_table_free() freed, and of unpinned ones.  haft_worker_quiescent(),
  * _flush() and _close() do them, so on_reclaim may run there.
  */
 
 /*
  * haft_worker_open - a worker for the calling thread.
  *
- * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY, with `*worker` untouched.
- * Threads   any.  Between open and close the thread is in a read section, whatever it was before:
- *           with the workers clock, and with qsbr on a registered thread, open brings a thread that
- *           is parked or offline online; when all workers opened since are closed, it is parked or
- *           offline again.  (Other clocks: haft_section_begin() and the tick say what a section
- *           is.)  While it is online, the thread must pass quiescent points, and park before it
- *           blocks (haft_thread_park), or every grace period waits for it.
- *           Workers clock: a thread that runs jobs (haft_job_begin) opens its first worker in one,
- *           and is then online until the job ends; after a first worker outside of jobs, all its
- *           jobs are inner ones, in which no call waits.
+ * With the workers clock, and with qsbr on a registered thread, the thread is online until the
+ * worker is closed, whatever it was before: in a read section, so it must pass quiescent points,
+ * and park before it blocks (haft_thread_park), or every grace period waits for it.  When all
+ * workers are closed that were opened since it was parked or offline, it is so again.
+ *
+ * Workers clock: a thread that runs jobs (haft_job_begin) opens its first worker in one, and is
+ * then online until the job ends; after a first worker outside of jobs, all its jobs are inner
+ * ones, in which no call waits.
+ *
+ * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY; HAFT_CLOSED after
+ *           haft_table_clear().
  * Ordering  acquire from the close of the worker whose part it takes over.
  * Progress  lock-free, except for malloc when there are more workers than ever before.
  * Cost      O(1) if the thread's latest worker is of the same table, and no other thread has it;
@@ -2111,10 +2094,10 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker);
  * those it has reserved and neither published nor given up stay reserved.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK inside a callback that has not opened the worker.  One that
- *           has may close it: that flushes its slots, and does no duties.
- * Threads   the worker's thread, inside or outside a read section; if that thread has ended, a
- *           thread that knows so, as from joining it.  Workers clock: the close of the thread's
- *           last worker on the domain is a quiescent point outside of jobs.
+ *           has may close it, without duties.
+ * Threads   the worker's thread, inside or outside a read section; if that has ended, a thread that
+ *           knows so, as from joining it.  Workers clock: the close of the thread's last worker on
+ *           the domain is a quiescent point outside of jobs.
  * Ordering  release to the workers that take its slots over.
  * Progress  lock-free.
  * Cost      O(batch), and its duties.
@@ -2123,27 +2106,20 @@ haft_status haft_worker_close(haft_worker *worker);
 
 /*
  * haft_worker_quiescent - tell the domain that this thread holds no resolved pointer now.  Call it
- * between jobs.  It bounds the memory that waits.  Beyond the most objects ever live, and those
- * freed between two calls, a worker that reuses what it frees uses at most 3,456 slots, and one
- * that only frees 8,192; of slots above 256 bytes 768 KiB (waiting_bytes) and three batches.
+ * between jobs.  It bounds the memory that waits (docs/guide.md#limits).
  *
- * It announces the quiescent state (qsbr, workers clock); retires freed slots: 32 or more of them,
- * 128 while 16 batches of the worker wait, any if none was freed since the last call or the table
- * is short of slots; and does the worker's duties.  It waits for a grace period when more than
- * 3,072 of the worker's freed slots wait for one; also when more than 2,048 do, or some worker has
- * found no slot since the last call or the opening, unless a grace period is under way.
- * (waiting_bytes makes the numbers smaller; the first is one and a half times the second.)  With
- * the frame clock, or never_wait, it never waits.  In an inner job it retires, announces nothing
- * and waits for nothing.
+ * It announces the quiescent state (qsbr, workers clock), retires freed slots, unless they are few
+ * and the worker goes on freeing, and does the worker's duties.  It waits for a grace period when
+ * too many of the worker's slots wait for one (waiting_bytes), or some worker has found none; never
+ * with the frame clock or never_wait.  In an inner job it only retires.
  *
  * Returns   HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION inside a section of a clock that can tell,
  *           unless that section is its outermost job.
  * Threads   the worker's thread outside read sections of any domain (offline in others).
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
- * Cost      O(1); O(workers and their threads) while slots handed over wait for on_reclaim or
- *           pins, or, workers clock, 1,024 or more of the worker's slots wait; a wait once in 2,048
- *           frees, or after a failed allocation.
+ * Cost      O(1); O(workers and their threads) while slots wait for on_reclaim or pins, or, workers
+ *           clock, many of the worker's; a wait once in 2,048 frees, or after a failed allocation.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
@@ -2168,18 +2144,17 @@ haft_table *haft_worker_table(const haft_worker *worker);
  * haft_reserve - a slot that no other thread sees yet.
  *
  * Returns   HAFT_OK, the id that haft_publish() will make live in `*id`, and the object's bytes,
- *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
+ *           contents undefined, in `*object` (NULL may be passed); or
  *             HAFT_FULL        the table's capacity is in use, or slots are exhausted and other
  *                              workers may hold back all others
  *             HAFT_BUSY        all other slots, or as many as waiting_bytes allows, wait for a
  *                              grace period or a pin, or are with other threads: try again after
- *                              haft_worker_quiescent(), or haft_reserve_wait(); frame clock: after
- *                              the next tick
+ *                              haft_worker_quiescent() or the tick, or take haft_reserve_wait()
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
  * Progress  lock-free.
- * Cost      O(1), no atomic read-modify-write; once in a batch (up to 128) one or two shared ones.
+ * Cost      O(1), no atomic read-modify-write; once in a batch one or two shared ones.
  */
 haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object);
 
@@ -2203,8 +2178,8 @@ void haft_publish(haft_worker *worker, haft_id id);
 void haft_abort(haft_worker *worker, haft_id id);
 
 /*
- * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id` is no
- * part of `*object`: it may be written before the copy.
+ * haft_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `id` must
+ * not point into `*object`.
  *
  * Returns   as haft_reserve(); on HAFT_OK the object is live.
  * Threads   as haft_reserve().
@@ -2218,9 +2193,8 @@ haft_status haft_insert(haft_worker *worker, const void *object, haft_id *id);
  * haft_reserve_wait, haft_insert_wait - the same, waiting while the answer is HAFT_BUSY: for grace
  * periods, and for other threads to unpin where pins are the reason.
  *
- * Returns   as haft_reserve() and haft_insert(); HAFT_BUSY only with the frame clock, where waiting
- *           cannot help.  HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED if they would have to
- *           wait.
+ * Returns   as haft_reserve(), but HAFT_BUSY only with the frame clock, where waiting cannot help;
+ *           HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED if they would have to wait.
  * Threads   the worker's thread outside read sections.
  * Ordering  as haft_reserve() and haft_insert().
  * Progress  blocking: waits for readers.
@@ -2230,28 +2204,26 @@ haft_status haft_reserve_wait(haft_worker *worker, haft_id *id, void **object);
 haft_status haft_insert_wait(haft_worker *worker, const void *object, haft_id *id);
 
 /*
- * haft_free - end an object's life.  Of all callers racing on one id, one succeeds.
+ * haft_free - end an object's life.  Of all callers racing on one id, one succeeds.  Others may
+ * read the object until a grace period has passed; on_reclaim runs after that.  Never allocates.
  *
- * Returns   HAFT_OK to the winner.  Otherwise nothing has changed, and the status is what
- *           haft_diagnose() says of the id; HAFT_RESERVED: haft_abort() gives it up.
+ * Returns   HAFT_OK to the winner; else what haft_diagnose() says of the id; HAFT_RESERVED:
+ *           haft_abort() gives it up.
  * Threads   the worker's thread, inside or outside a read section.  Any worker may free any id.
- * Ordering  acquire on HAFT_OK; none otherwise.  Others may read the object until a grace period
- *           has passed; on_reclaim runs after that.
+ * Ordering  acquire on HAFT_OK; none otherwise.
  * Progress  lock-free.
- * Cost      O(1): one compare-and-swap; once in a batch (up to 128) one or two shared operations
- *           more.  Never allocates.
+ * Cost      O(1): one compare-and-swap; once in a batch one or two shared operations more.
  */
 haft_status haft_free(haft_worker *worker, haft_id id);
 
 /*
  * haft_table_free - as haft_free(), for threads that have no worker: finalizers, destructors, an
  * on_destroy of haft/counted.h, other tables' callbacks.  It is their one call; threads that do
- * more open a worker.
+ * more open a worker.  The slot's grace period begins when a worker does its duties or looks for a
+ * slot.
  *
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
- * Cost      a compare-and-swap and two shared operations.  Never allocates.  The grace period of
- *           the slot begins when a worker drains the list: by its duties, or as it looks for a
- *           slot.
+ * Cost      a compare-and-swap and two shared operations.
  */
 haft_status haft_table_free(haft_table *table, haft_id id);
 
@@ -2265,32 +2237,28 @@ haft_status haft_table_free(haft_table *table, haft_id id);
 
 /*
  * haft_insert_many - insert up to `count` objects, which lie one after another, object_size bytes
- * each, from `objects` on (NULL: the objects' bytes are zeroed).  `ids` is no part of `*objects`.
+ * each, from `objects` on (NULL: zeros).  `ids` must not overlap them.
  *
  * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
- *           untouched.  Less than `count` only when there is no slot for the next; then `*why`
- *           (NULL may be passed) says why: HAFT_FULL, HAFT_BUSY or HAFT_NO_MEMORY, as haft_insert()
- *           does.  Else it is HAFT_OK.
+ *           untouched.  `*why` (NULL may be passed) is HAFT_OK, or if that is less than `count`,
+ *           what haft_insert() says of the next.
  * Threads   as haft_insert().
  * Ordering  as haft_insert(), for each.
  * Progress  lock-free.
- * Cost      O(count): the copies, and no atomic read-modify-write; one or two shared ones in a
- *           batch (up to 128).
+ * Cost      O(count): as haft_insert(), without the calls.
  */
 size_t haft_insert_many(haft_worker *worker, const void *objects, haft_id *ids, size_t count,
                         haft_status *why);
 
 /*
- * haft_free_many - end the lives of `count` objects.  Of all callers racing on one id, one
- * succeeds; an id that stands in the array twice is freed by the first.
+ * haft_free_many - free `count` objects; of an id that stands in the array twice, the first.
  *
  * Returns   how many were freed.  statuses[i] (`statuses` may be NULL) is what haft_free() says of
- *           ids[i]: HAFT_OK if this place in the array was the one to free it.
+ *           ids[i].
  * Threads   as haft_free(); the arrays are the caller's and may not overlap.
  * Ordering  as haft_free(), for each.
  * Progress  lock-free.
- * Cost      O(count): one compare-and-swap each; one or two shared operations more in a batch (up
- *           to 128).  Never allocates.
+ * Cost      O(count): as haft_free(), without the calls.
  */
 size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haft_status *statuses);
 
@@ -2328,7 +2296,8 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   any.
  * Ordering  none.
  * Progress  lock-free.
@@ -2383,12 +2352,8 @@ typedef struct haft_counted_options {
 /*
  * haft_counted_open, haft_counted_open_sized - a new table.  It needs a capacity.
  *
- * Returns   HAFT_OK and the table in `*table`.  Otherwise `*table` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_MIN_FREE, HAFT_BAD_COPIES
- *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
+ * Returns   HAFT_OK and the table in `*table`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY: no address space or memory, or `memory` is too small.
  * Progress  blocking (mmap, malloc, a lock: an export holds it while it counts).
  * Cost      O(1): memory is touched when slots are first used.
  */
@@ -2403,8 +2368,8 @@ HAFT_INLINE haft_status haft_counted_open(const haft_counted_options *options, h
  * haft_counted_footprint, haft_counted_footprint_sized - what a table with these options needs, to
  * be given as `memory` and `memory_size`; those two change nothing here.
  *
- * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_counted_open() says of
- *           an option, or HAFT_NO_MEMORY: more than a block can have.
+ * Returns   HAFT_OK and the footprint; what haft_counted_open() says of an option; HAFT_NO_MEMORY:
+ *           more than a block can have.
  * Progress  wait-free.
  */
 haft_status haft_counted_footprint_sized(const haft_counted_options *options, size_t size,
@@ -2422,8 +2387,8 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: an object is held or reserved, a call is
  *           under way in another thread, or this is an on_destroy of the table; the table stays,
  *           and may be closed again.
- * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold
- *           or a reservation which the table still counts.
+ * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold or
+ *           a reservation which the table still counts.
  * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  * Cost      O(slots ever used).
  */
@@ -2436,7 +2401,7 @@ haft_status haft_counted_close(haft_counted *table);
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: in an on_destroy of the table.
  * Threads   as haft_counted_close().
  * Progress  blocking.
- * Cost      O(slots ever used) for each look: when a slot is given back, else one in 10 ms at most.
+ * Cost      O(slots ever used) for each look: as slots are given back, else every 10 ms at most.
  */
 haft_status haft_counted_close_wait(haft_counted *table);
 
@@ -2462,10 +2427,10 @@ size_t haft_counted_object_size(const haft_counted *table);
  * haft_counted_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `id`
  * must not point into `*object`.  The object has no holder yet.
  *
- * Returns   HAFT_OK and the id in `*id`.  Otherwise it is untouched:
+ * Returns   HAFT_OK and the id in `*id`; or
  *             HAFT_FULL        at one moment of the call, all slots of the capacity were taken: by
- *                              objects live, or freed and still held or being destroyed, by
- *                              reservations, by calls under way; or they were exhausted
+ *                              objects live, or freed and not yet destroyed, by reservations, by
+ *                              calls under way; or exhausted
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_CLOSED      the table is being closed
  * Ordering  release: a thread that acquires or copies the object sees all that came before.
@@ -2474,10 +2439,10 @@ size_t haft_counted_object_size(const haft_counted *table);
 haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id *id);
 
 /*
- * haft_counted_reserve - a slot whose id is not live yet; not in a table with `copies`.
+ * haft_counted_reserve - a slot whose id is not live yet; HAFT_BAD_COPIES in a table with `copies`.
  *
  * Returns   as haft_counted_insert(), the object's bytes in `*object` (NULL may be passed),
- *           contents undefined.  HAFT_BAD_COPIES: the table has `copies`.
+ *           contents undefined.
  */
 haft_status haft_counted_reserve(haft_counted *table, haft_id *id, void **object);
 
@@ -2546,8 +2511,7 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object);
 /*
  * haft_counted_free - end an object's life: at once, or with its last release.
  *
- * Returns   HAFT_OK to one caller for each id.  Otherwise nothing has changed, and the status is
- *           what haft_counted_diagnose() says of the id.
+ * Returns   HAFT_OK to one caller for each id; else what haft_counted_diagnose() says of the id.
  * Ordering  release and acquire, as haft_counted_release().
  * Progress  lock-free except for on_destroy.
  */
@@ -2557,8 +2521,7 @@ haft_status haft_counted_free(haft_counted *table, haft_id id);
  * haft_counted_take - end the life of an object that has no holder, and copy its bytes to
  * `*object`; on_destroy does not run.
  *
- * Returns   HAFT_OK.  Otherwise `*object` is untouched: HAFT_IN_USE: it is held; or as
- *           haft_counted_free().
+ * Returns   HAFT_OK; HAFT_IN_USE: it is held; or as haft_counted_free().
  * Ordering  acquire: the bytes as the last holder left them.
  * Cost      O(1), and the copy.
  */
@@ -2576,11 +2539,10 @@ bool haft_counted_is_live(const haft_counted *table, haft_id id);
 
 /*
  * haft_counted_diagnose, haft_counted_diagnose_format - why an id is live or not: momentary, as a
- * status or in one line.
+ * status or in one line.  HAFT_STALE also of what is freed and still held and, once a slot has
+ * wrapped, of all its dead ids.
  *
- * Returns   HAFT_OK, HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_NEVER_ISSUED, HAFT_RESERVED,
- *           HAFT_STALE (also freed and still held), HAFT_EXHAUSTED.  Once a slot has wrapped,
- *           HAFT_STALE for all its dead ids.  The format: as snprintf.
+ * Returns   as haft_diagnose(); the format as snprintf.
  * Ordering  acquire.
  * Progress  wait-free.
  */
@@ -2603,8 +2565,8 @@ typedef struct haft_counted_cursor {
 
 /*
  * haft_counted_cursor_next - hold the next live object, in order of index; the caller releases it.
- * Objects live from the walk's start to its end come exactly once, others once or not at all.  One
- * that has as many holders as can be, 2^30 - 1, is left out.
+ * Objects live from the walk's start to its end come exactly once, others once or not at all; one
+ * with 2^30 - 1 holders is left out.
  *
  *   haft_counted_cursor cursor = {0};
  *   while (haft_counted_cursor_next(table, &cursor, &id, &object)) {
@@ -2625,8 +2587,8 @@ typedef struct haft_counted_stats {
 } haft_counted_stats;
 
 /*
- * haft_counted_stats_get - the table's statistics: high_water is exact, the others are counted in
- * a walk beside other threads.
+ * haft_counted_stats_get - the table's statistics: high_water is exact, the others are counted
+ * beside other threads.
  *
  * Progress  wait-free.
  * Cost      O(slots ever used).
@@ -2657,7 +2619,8 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *te
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   one at a time for each table.
  * Ordering  none.
  * Progress  wait-free.
@@ -2739,14 +2702,10 @@ typedef struct haft_local_options {
  * haft_local_open, haft_local_open_sized - a new table.  It needs a capacity: `options` NULL is
  * HAFT_BAD_CAPACITY.
  *
- * Returns   HAFT_OK and the table in `*local`.  Otherwise `*local` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION,
- *             HAFT_BAD_REUSE, HAFT_BAD_MIN_FREE
- *                              the option of that name
- *             HAFT_NO_MEMORY   no address space or memory; `memory` is too small
+ * Returns   HAFT_OK and the table in `*local`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY: no address space or memory, or `memory` is too small.
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): memory is touched when slots are first used.  Up to 8 KiB of slots: one block,
+ * Cost      O(1): memory is touched when slots are first used; up to 8 KiB of slots are one block,
  *           cleared.
  */
 haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
@@ -2764,17 +2723,14 @@ HAFT_INLINE haft_status haft_local_open(const haft_local_options *options, haft_
  *   haft_local_open(&(haft_local_options){.capacity = 1000, .object_size = 24, .memory = memory,
  *                                         .memory_size = sizeof memory}, &local);
  *
- * With memory of the program's the table lies there entirely, its name and its allocation sites
- * included.  Opening clears the memory; closing leaves it to the program, as any bytes.  Between
- * the two nothing is allocated or mapped, and whatever id comes in, only the memory is read and
- * written.  Trim releases nothing.  Less memory than the footprint, wherever it begins, is
- * HAFT_NO_MEMORY, and is not touched.  These do allocate: haft_share(), whose table keeps the slots
- * where they are until it is closed; sides, histories, clones, loading, and saving with `convert`;
- * and the report of leaks at closing, which does without where it gets no memory.
+ * The table then lies there entirely.  Opening clears the memory, unless that is too small; until
+ * the table is closed nothing is allocated or mapped, and whatever id comes in, only the memory is
+ * read and written.  Trim releases nothing.  These do allocate: haft_share(), whose table keeps the
+ * slots where they are until it is closed; sides, histories, clones, loading, and saving with
+ * `convert`; and the report of leaks at closing, which does without where it gets no memory.
  *
- * Returns   HAFT_OK and the footprint.  Otherwise it is untouched: what haft_local_open() says of
- *           an option, or HAFT_NO_MEMORY: more than a block can have, as of 2 GiB where addresses
- *           have 32 bits.
+ * Returns   HAFT_OK and the footprint; what haft_local_open() says of an option; HAFT_NO_MEMORY:
+ *           more than a block can have.
  * Threads   any.
  */
 haft_status haft_local_footprint_sized(const haft_local_options *options, size_t size,
@@ -2796,14 +2752,13 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
 /*
  * haft_local_close - the end of the table and of all objects in it, in order of index; then of
  * those whose reservations on_destroy has published meanwhile.  The caller has closed its sides
- * (haft/kit/side.h); debug builds assert it.  Where on_destroy looks at a side: haft_local_clear(),
- * haft_side_close(), haft_local_close(), in this order.  Tables whose on_destroy frees objects of
- * each other are all cleared before the first is closed.
+ * (haft/kit/side.h); debug builds assert it.  Where on_destroy looks at a side, or frees objects of
+ * another table, haft_local_clear() comes first: for all such tables, before a side or table is
+ * closed.
  *
  * Threads   one; not from on_destroy.
  * Progress  blocking (munmap, free).
- * Cost      O(memory touched), in the system; up to 8 KiB of slots, one block.  With on_destroy
- *           O(slots ever used).
+ * Cost      O(memory touched), in the system; with on_destroy O(slots ever used).
  */
 void haft_local_close(haft_local *local);
 
@@ -2820,8 +2775,8 @@ bool haft_local_has_pins(const haft_local *local);
 /*
  * haft_local_reserve - a slot whose id is not live yet.
  *
- * Returns   HAFT_OK, the id that haft_local_publish() will make live, and the object's bytes,
- *           contents undefined, in `*object` (NULL may be passed).  Otherwise both are untouched:
+ * Returns   HAFT_OK, the id that haft_local_publish() will make live in `*id`, and the object's
+ *           bytes, contents undefined, in `*object` (NULL may be passed); or
  *             HAFT_FULL        the capacity is in use (or exhausted)
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  *             HAFT_LOADING     before haft_local_load_end()
@@ -2830,15 +2785,14 @@ haft_status haft_local_reserve(haft_local *local, haft_id *id, void **object);
 
 /*
  * haft_local_publish, haft_local_abort - a reserved id is live; or it never will be, and its slot
- * is free at once.  Both may be called between haft_local_load_begin() and _end(), where
- * haft_local_reserve_at() reserves.
+ * is free at once.  Both may be called while the table is being loaded (haft/kit/restore.h).
  */
 void haft_local_publish(haft_local *local, haft_id id);
 void haft_local_abort(haft_local *local, haft_id id);
 
 /*
- * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `*id`
- * is no part of `*object`: it may be written before the copy.
+ * haft_local_insert - reserve, copy object_size bytes from `object` (NULL: zeros), publish.  `id`
+ * must not point into `*object`.
  *
  * Returns   as haft_local_reserve().
  * Cost      O(1), and the copy.
@@ -2849,8 +2803,7 @@ haft_status haft_local_insert(haft_local *local, const void *object, haft_id *id
  * haft_local_free - end an object's life; on_destroy runs.  `reuse` says when its slot is used
  * under another id; without wrap, a slot that has lived its last generation is not.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed, and the status is what haft_local_diagnose()
- *           says of the id.
+ * Returns   HAFT_OK, or what haft_local_diagnose() says of the id.
  * Progress  wait-free except for on_destroy.
  */
 haft_status haft_local_free(haft_local *local, haft_id id);
@@ -2872,8 +2825,7 @@ haft_status haft_local_id_at(const haft_local *local, uint64_t index, haft_id *i
 
 /*
  * haft_local_for_each - call `visit` for each live object, in order of index, until it returns
- * false.  It may free any object and insert; an object inserted meanwhile may or may not be
- * visited.
+ * false.  It may free any object and insert; what is inserted meanwhile may or may not be visited.
  *
  * Returns   the number of calls.
  * Progress  wait-free except for the visitor.
@@ -2889,8 +2841,8 @@ uint64_t haft_local_for_each(haft_local *local, bool (*visit)(haft_id id, void *
 haft_range haft_local_used_range(const haft_local *local);
 
 /*
- * haft_local_run_last - the last live object of a run over a table of one thread.  The run ends
- * before it then, so calls until there is none walk backwards; the loop may free and insert.
+ * haft_local_run_last - the last live object of a run over a table of one thread; the run ends
+ * before it then.  So calls until there is none walk backwards; the loop may free and insert.
  *
  *   haft_run run = haft_run_over(haft_local_view(local), haft_local_used_range(local));
  *   while (haft_local_run_last(&run, &id, &object)) { ... }
@@ -2919,8 +2871,8 @@ HAFT_INLINE bool haft_local_run_last(haft_run *run, haft_id *id, void **object)
  * (with `wrap`, until generations begin again).  Objects that on_destroy inserts meanwhile may
  * stay.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_USE while a slot is reserved.  So a
- *           constructor of C++ cannot clear the table that its object is made in.
+ * Returns   HAFT_OK; HAFT_IN_USE while a slot is reserved, so also in a C++ constructor of an
+ *           object.
  * Progress  wait-free except for on_destroy.
  * Cost      O(slots ever used).
  */
@@ -2928,8 +2880,8 @@ haft_status haft_local_clear(haft_local *local);
 
 /*
  * haft_local_count - the number of live objects.
- * haft_local_available - how many more objects fit: the capacity less objects that are live or
- * reserved or whose on_destroy runs, and less exhausted slots.
+ * haft_local_available - how many more objects fit: the capacity less exhausted slots and objects
+ * that are live or reserved or whose on_destroy runs.
  */
 uint64_t haft_local_count(const haft_local *local);
 uint64_t haft_local_available(const haft_local *local);
@@ -2942,7 +2894,7 @@ typedef struct haft_local_stats {
 
 /*
  * haft_local_stats_get - the table's statistics.  `bytes` are those of slots ever used, less those
- * that haft_local_trim() released; of all slots, where they are in the heap or in given memory.
+ * released; of all slots, where they are in the heap or in given memory.
  */
 haft_local_stats haft_local_stats_get(const haft_local *local);
 
@@ -2952,33 +2904,30 @@ haft_local_stats haft_local_stats_get(const haft_local *local);
  * haft_local_reserve_capacity - have memory for `count` more objects now.
  *
  * Returns   HAFT_OK: until haft_local_trim() or a restored id, the next `count` reservations and
- *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise
- *           the table has not changed:
+ *           insertions do not answer HAFT_NO_MEMORY, whatever is freed between them.  Otherwise:
  *             HAFT_FULL        `count` is more than haft_local_available()
  *             HAFT_NO_MEMORY   the system refused
  *             HAFT_LOADING     before haft_local_load_end()
  * Progress  blocking (mprotect, madvise).
- * Cost      O(count).  Where the system can do so at once (Linux 5.14), memory is touched, by a
- *           system call for each stretch of free slots.
+ * Cost      O(count), and where the system can populate memory (Linux 5.14) a system call for each
+ *           stretch of free slots.
  */
 haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
- * ids stay stale: the slots of a page run go on at the highest next generation among them, which
- * costs some of them lives.  A page run is the fewest slots, a power of two, that fill whole pages
- * of 4 KiB; where that takes more than 16 pages, it is the slots of about 16 pages.
+ * ids stay stale: the slots of a page run (haft_trim) go on at the highest next generation among
+ * them, which costs some of them lives.
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB
  * of slots, or an on_destroy is still to come.
  *
- * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed).  Otherwise nothing has
- *           changed:
+ * Returns   HAFT_OK, and the bytes in `*released` (NULL may be passed); or
  *             HAFT_NO_MEMORY   none for the page runs' generations, 16 bytes each
  *             HAFT_LOADING     before haft_local_load_end()
  *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or
- *                              the table was shared: no generation is higher than all before it
+ *                              the table was shared: ids would repeat
  * Progress  blocking (madvise).
  * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */
@@ -3024,25 +2973,20 @@ typedef struct haft_cursor {
 } haft_cursor;
 
 /*
- * haft_cursor_over - the start of a scan over the slots of `range`.
- *
- * Returns   the cursor, in front of the range's first object.  Where the table ends before the
- *           range does, so does the scan; a range that ends before it begins is empty.
- * Ordering  none: what the caller knows to be inserted will be visited.
- * Cost      O(1): no slot is touched.
+ * haft_cursor_over - a cursor in front of the first object of `range`.  The scan ends where the
+ * table does, if that is before; a range that ends before it begins is empty.  What the caller
+ * knows to be inserted will be visited.  No slot is touched.
  */
 haft_cursor haft_cursor_over(const haft_table *table, haft_range range);
 
 /*
  * haft_used_range - the first stretch of slots within `range` that are not fresh, for loops over
- * runs (haft/view.h).
+ * runs (haft/view.h).  Slots first used after the call began may be left out; no slot is touched.
  *
  * Returns   the stretch; an empty range at the end of `range` or of the table if there is none.
- *           Slots first used after the call began may be left out.
  * Threads   as haft_cursor_next().
- * Ordering  none: what the caller knows to be inserted is not left out.
  * Cost      O(workers ever open at one time) for each stretch of fresh slots passed, and O(runs of
- *           pages) where memory was released: no slot is touched.
+ *           pages) where memory was released.
  */
 haft_range haft_used_range(const haft_table *table, haft_range range);
 
@@ -3052,10 +2996,10 @@ haft_range haft_used_range(const haft_table *table, haft_range range);
  * Returns   true, the object's id in `*id` and its bytes in `*object`.  False, with both untouched,
  *           at the end; then it stays there.
  * Threads   any inside a read section of the table's domain, alongside any call but
- *           haft_table_close(); one thread at a time with one cursor.
+ *           haft_table_close(); one at a time with one cursor.
  * Ordering  acquire for each object: all that was written before haft_publish() is visible.
  * Cost      O(slots passed): one load and one comparison each, no store to shared memory; and
- *           haft_used_range() once for each stretch of fresh slots, of which each worker has one.
+ *           haft_used_range() once for each stretch of fresh slots.
  */
 HAFT_INLINE bool haft_cursor_next(haft_cursor *cursor, haft_id *id, void **object)
 {
@@ -3075,10 +3019,11 @@ HAFT_INLINE bool haft_cursor_next(haft_cursor *cursor, haft_id *id, void **objec
 typedef bool haft_visit(haft_id id, void *object, void *arg);
 
 /*
- * haft_scan - call `visit` with each live object of `range`.
+ * haft_scan - call `visit` with each live object of `range`.  Workers can share a scan: see
+ * haft_scan_ranges().
  *
  * Returns   the number of calls.
- * Threads   as haft_cursor_next().  Workers can share a scan: see haft_scan_ranges().
+ * Threads   as haft_cursor_next().
  * Ordering  as haft_cursor_next().
  * Progress  as haft_cursor_next(), except for the visitor.
  * Cost      as haft_cursor_next(), and a call for each object.
@@ -3087,15 +3032,14 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
 
 /*
  * haft_scan_ranges - divide the table into `parts` ranges, for as many workers to scan at once.
+ * Together they are one scan, which starts here: they follow one another, cover all slots ever
+ * used, and have equally many of these, live or not, except for rounding.  What the caller knows to
+ * be inserted is in some range.
  *
- * Returns   nothing.  The ranges follow one another and cover all slots ever used: together they
- *           are one scan, which starts here.  They have equally many of these slots, live or not,
- *           except for rounding.  Two ranges meet where a slot and a page begin together, if a part
- *           has eight such places or more; otherwise where a slot and a cache line begin together.
- *           Tables without pages (up to 8 KiB of slots; or in a block) are always divided at cache
- *           lines.  (For object alignments above 8 all slots begin alignment - 8 bytes further on.)
- *           Where there are more parts than lines, those left over are empty.
- * Ordering  none: what the caller knows to be inserted is in some range.
+ * Two ranges meet where a slot and a page begin together, if a part has eight such places or more
+ * and the slots are in pages; otherwise where a slot and a cache line do.  If there are more parts
+ * than lines, the rest are empty.
+ *
  * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
  */
 void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts);
@@ -3118,37 +3062,34 @@ void haft_scan_ranges(const haft_table *table, haft_range *ranges, size_t parts)
 #define HAFT_PINS_MOST 0x7fffffffu /* of one object at one time */
 
 /*
- * haft_pin - resolve, and keep the object's memory until haft_unpin().
+ * haft_pin - resolve, and keep the object's memory until haft_unpin().  The pin belongs to no
+ * thread.
  *
  * Returns   the object; NULL if the id is stale, as haft_resolve(), if the object has
- *           HAFT_PINS_MOST pins already, or if the table was opened without `pins`.
- * Threads   any thread inside a read section of the table's domain.  The pin belongs to no thread.
+ *           HAFT_PINS_MOST pins, or if the table was opened without `pins`.
+ * Threads   any thread inside a read section of the table's domain.
  * Ordering  as haft_resolve().
  * Cost      haft_resolve() and an atomic addition to the object's slot.
  */
 void *haft_pin(haft_table *table, haft_id id);
 
 /*
- * haft_unpin - give one pin back.  It runs no callback.  If the object was freed meanwhile and only
- * pins kept its slot from being reclaimed, the last unpin puts the slot into a list of the table.
- * From there it is reclaimed, with its on_reclaim, by the next insertion that finds no ready slot,
- * by a worker's duties (haft/table.h), by haft_trim() or at closing.  Else the slot is reclaimed as
- * any other.
+ * haft_unpin - give one pin back.  It runs no callback.  If only pins kept the slot of a freed
+ * object, the last unpin makes it ready to be reclaimed: by the next insertion that finds no ready
+ * slot, by a worker's duties (haft/table.h), by haft_trim() or at closing.  A chain of objects,
+ * each of which unpins the next in on_reclaim, is reclaimed in a loop.
  *
- * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin: too many
- *           unpins, or an id that never named it.
+ * Returns   HAFT_OK.  HAFT_NOT_PINNED, and nothing is done, if the id's object has no pin.
  * Threads   any, registered or not, inside or outside a read section, also in callbacks.
  * Ordering  release: all uses of the object come before the reuse of its memory.
  * Progress  lock-free.
- * Cost      one compare-and-swap; two for the last pin of an object that was freed.  A chain of
- *           objects, each of which unpins the next in on_reclaim, is reclaimed in a loop.
+ * Cost      one compare-and-swap; two for the last pin of a freed object.
  */
 haft_status haft_unpin(haft_table *table, haft_id id);
 
 /*
- * haft_pins - how many pins the object has that `id` names, or named until it was freed.
- *
- * Returns   a momentary answer, as haft_is_live(); 0 for other ids.
+ * haft_pins - how many pins the object has that `id` names, or named until it was freed; 0 for
+ * other ids.  A momentary answer, as haft_is_live().
  */
 uint32_t haft_pins(const haft_table *table, haft_id id);
 
@@ -3180,26 +3121,23 @@ typedef struct haft_share_options {
 /*
  * haft_share, haft_share_sized - make a local table a shared one.  `options` may be NULL.
  *
- * While it is shared, capacity is a floor, as in any shared table, and what workers hold back comes
- * from beyond it: open the local table with `will_share`, or there is little or no room for that,
- * and workers work slot by slot (haft/local.h).  Free slots are reused in no promised order,
- * whatever `reuse` and `min_free` were.
- * A table with `memory` keeps its slots there until it is closed; all else is its allocator's.
- * With `wrap` slots go on at generation 1 as before; no memory is released any more, now or when it
- * is a local table again: see haft/memory.h.  haft_table_close() ends the table
- * as any shared one, its objects by the on_reclaim that it has while it is shared.
+ * What workers hold back comes from beyond the capacity: open the local table with `will_share`, or
+ * there is little or no room for that, and workers work slot by slot (haft/local.h).  Free slots
+ * are reused in no promised order, whatever `reuse` and `min_free` were.  A table with `memory`
+ * keeps its slots there until it is closed; all else is its allocator's.  With `wrap` no memory is
+ * released any more, also when it is a local table again.  haft_table_close() ends the table as any
+ * shared one.
  *
  * Returns   HAFT_OK and the table in `*table`; `local` may not be used any more.  Otherwise nothing
  *           has changed:
- *             HAFT_IN_USE      objects are reserved and not published, a callback of the local
- *                              table runs, or a side is open (haft/kit/side.h)
- *             HAFT_LOADING     between haft_local_load_begin() and haft_local_load_end()
- *             HAFT_IN_CALLBACK the calling thread is inside a callback of a shared table
+ *             HAFT_IN_USE        objects are reserved and not published, a callback of the local
+ *                                table runs, or a side is open (haft/kit/side.h)
+ *             HAFT_LOADING       before haft_local_load_end()
+ *             HAFT_IN_CALLBACK   inside a callback of a shared table
  *             HAFT_UNKNOWN_OPTION, HAFT_BAD_WAITING_BYTES   the option of that name
- *             HAFT_NO_MEMORY   for what a shared table has beside its slots
+ *             HAFT_NO_MEMORY     for what a shared table has beside its slots
  * Threads   the local table's thread.  Hand `*table` over to others as any other pointer.
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): workers take the free slots over in batches, as they need them.
  */
 haft_status haft_share_sized(haft_local *local, haft_domain *domain,
                              const haft_share_options *options, size_t size, haft_table **table);
@@ -3210,35 +3148,31 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
 }
 
 /*
- * haft_unshare - make a shared table a local one.  A table of haft_share() gets its former options
- * back, except capacity and min_free (see below); one of haft_table_open() gets haft_local's
- * defaults, and keeps `wrap`.  The call waits for readers and reclaims all freed slots.  No live
- * object ends, and what on_reclaim inserts lives on in the local table.  That takes no memory: one
- * of haft_share() gets its former struct back; any other is made in the block of `table`.
+ * haft_unshare - make a shared table a local one, after waiting for readers and reclaiming all
+ * freed slots.  No live object ends, and what on_reclaim inserts lives on.  A table of haft_share()
+ * gets its former options back; one of haft_table_open() gets haft_local's defaults, and keeps
+ * `wrap`.
  *
  * Reservations that closed workers have left stay reserved.  If objects, reservations and exhausted
- * slots together are more than the local one's capacity, the capacity grows to their number;
- * min_free becomes as many slots as there are besides, if these are fewer.
+ * slots are more than the local one's capacity, it grows to their number, and min_free falls to the
+ * slots beside these.
  *
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
- *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED
- *             HAFT_IN_USE       a worker is open, an object is pinned, or a side is open
- *             HAFT_NO_MEMORY    for a worker's part, if all workers are implicit and open, and none
- *                               is the calling thread's
- * Threads   one thread outside read sections, when no other thread uses the table any more.  With
- *           qsbr and the workers clock it is a quiescent point of the calling thread.
+ *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED   see haft/table.h
+ *             HAFT_IN_USE      a worker is open, an object is pinned, or a side is open
+ *             HAFT_NO_MEMORY   for a worker's part, if all are open, and none is the calling
+ *                              thread's
+ * Threads   as haft_table_close().  With qsbr and the workers clock it is a quiescent point.
  * Ordering  acquire: all that was done with the table before is visible.
- * Progress  blocking: waits for readers.  Frame clock: waits for no tick; no thread may hold a
- *           pointer.
+ * Progress  as haft_table_close().
  * Cost      a grace period or more, or none, as haft_table_close(); O(slots ever used).
  */
 haft_status haft_unshare(haft_table *table, haft_local **local);
 
 /*
  * haft/memory.h - a table's memory: made ready beforehand, released to the system, provided by the
- * program, or in huge pages; and slots that have lived all their generations, for a table that must
- * go on.
+ * program, or in huge pages.
  *
  * Unless a function says otherwise:
  *
@@ -3253,18 +3187,17 @@ haft_status haft_unshare(haft_table *table, haft_local **local);
 /* See haft/table.h. */
 
 /*
- * haft_allocator - where memory comes from, malloc or one's own: three functions and their context,
- * so small that it is passed by value.
+ * haft_allocator - where memory comes from, malloc or one's own; small, so it is passed by value.
  *
  *   haft_allocator from = haft_allocator_malloc();
  *   node = from.alloc(from.context, sizeof *node, alignof(struct node));
  *
- * alloc     `size` bytes at a multiple of `alignment`, a power of two; contents undefined.  Size
- *           0 is a block like any other, at an address that no other has.  Result NULL: no memory.
- * resize    `new_size` bytes for `memory`, a block of alloc or resize of `old_size` bytes, both
- *           that and `alignment` as asked for last.  The block may move; its first min(old_size,
- *           new_size) bytes are kept.  New size 0 does not free.  `memory` NULL, `old_size` 0: as
- *           alloc.  Result NULL: no memory, and the block is as it was.
+ * alloc     `size` bytes (0: a block like any other) at a multiple of `alignment`, a power of two;
+ *           contents undefined.  NULL: no memory.
+ * resize    `new_size` bytes (0 does not free) for `memory`, a block of `old_size` bytes, both that
+ *           and `alignment` as asked for last.  The block may move; its first min(old_size,
+ *           new_size) bytes are kept.  `memory` NULL, `old_size` 0: as alloc.  NULL: no memory, and
+ *           the block is as it was.
  * free      ends `memory`, a block of `size` bytes, as asked for last.  NULL is nothing.
  *
  * Threads   as the memory behind it: malloc any, an arena (haft/kit/arena.h) one at a time.
@@ -3279,112 +3212,97 @@ typedef struct haft_allocator {
 
 /*
  * haft_allocator_malloc - the C library's malloc, realloc and free: free() takes its blocks, and
- * its `free` takes blocks of malloc().  On Windows neither is allowed: there it is _aligned_malloc
- * and _aligned_free, as malloc has no larger alignments.  An alignment that is not a power of two
- * gets NULL.
- *
- * Threads   any, and so may its functions be called.
- * Progress  wait-free; its functions as malloc.
- * Cost      O(1).  resize copies where malloc's own alignment does not do.
+ * its `free` those of malloc().  Not so on Windows, where it is _aligned_malloc and _aligned_free.
+ * An alignment that is not a power of two gets NULL.
  */
 haft_allocator haft_allocator_malloc(void);
 
 /*
  * haft_allocator_block - an allocator over `size` bytes of the program's at `memory`: a static
  * array, pages from hugetlbfs, a console's heap.  Tables and domains that have it as their
- * `allocator` lie in the block with all of their arrays, of any size.
+ * `allocator` lie in the block with all of their arrays.
  *
  *   static char memory[1 << 20];
  *   const haft_allocator block = haft_allocator_block(memory, sizeof memory);
  *   haft_table_open(domain, &(haft_table_options){.capacity = 1000, .allocator = &block}, &table);
  *
  * It moves one pointer up.  What is freed last is free again at once, all else when all parts are
- * freed: for what is opened, used for long, and closed together.  The block must last until then;
- * nothing is to be closed.  Up to 32 bytes are the allocator's own, and parts are multiples of 16
- * bytes: at most 2^24 parts, in the first 2^40 bytes.
+ * freed: for what is opened and closed together.  The block must last until then.  Up to 32 bytes
+ * are the allocator's own, and parts are multiples of 16 bytes: at most 2^24 parts, in the first
+ * 2^40 bytes.
  *
- * Threads   one, and its functions any: for workers that threads open at once.
+ * Threads   one; its functions any.
  * Progress  wait-free; its functions lock-free.
  * Cost      O(1); resize copies.
  */
 haft_allocator haft_allocator_block(void *memory, size_t size);
 
 /*
- * haft_reserve_capacity - have memory for `count` more slots now, as haft_local_reserve_capacity()
- * for a local table: before deadlines begin, and with all workers open.
+ * haft_reserve_capacity - have memory for `count` more slots now: before deadlines begin, and with
+ * all workers open.
  *
- * `count` is a number of slots, not of objects: slots that wait for a grace period come on top of
- * those of live objects.  A program whose runs are alike finds the number in `high_water`, in the
- * statistics at the end of a run.  A worker draws some thousand fresh slots at a time, so the call
- * has memory for as many more for each worker that was ever open.  A worker that is added later,
- * for a thread or for a call without one, draws from the same memory.
+ * Slots that wait for a grace period count as those of live objects do; `high_water` at the end of
+ * a like run is the number to ask for.  The call adds the fresh slots that each worker ever open
+ * draws ahead.
  *
  * Returns   HAFT_OK: until haft_trim() is called or a worker is added, and while `high_water` rises
- *           by `count` at most, or the table has no more slots, calls with the workers that are
- *           open now do not answer HAFT_NO_MEMORY and make no system call for memory; and where the
- *           system can populate memory (see Cost), they touch no page of it for the first time.
- *           Otherwise the table has not changed:
- *             HAFT_FULL        `count` is more than the table's `limit` in the statistics
+ *           by `count` at most, calls with the workers that are open now do not answer
+ *           HAFT_NO_MEMORY and make no system call for memory; nor do they touch a page for the
+ *           first time, where the system can populate memory (Linux 5.14).  Otherwise the table has
+ *           not changed:
+ *             HAFT_FULL        `count` is more than `limit` in the statistics
  *             HAFT_NO_MEMORY   the system refused
  * Progress  blocking (mprotect, madvise).  Others are never blocked by it.
- * Cost      O(slots ever used, and count) memory is touched, where the system can do so at once
- *           (Linux 5.14); else O(1), and pages are touched when they are first used.
+ * Cost      O(slots ever used, and count) where memory is populated; else O(1).
  */
 haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
 
 /*
- * haft_trim - release memory to the system: whole pages in which no slot is in use.  Stale ids stay
- * stale: the slots of a page run go on at the highest next generation among them, which costs some
- * of them lives; ids of these, never issued, count as HAFT_STALE from now on.  A page run is the
- * fewest slots, a power of two, that fill whole pages of 4 KiB; where that takes more than 16
- * pages, it is the slots of about 16 pages.  For large tables that were full and are not: free,
- * haft_worker_flush() by each worker, haft_domain_wait(), haft_trim().
+ * haft_trim - release memory to the system: whole pages in which no slot is in use.  For large
+ * tables that were full and are not: free, haft_worker_flush() by each worker, haft_domain_wait(),
+ * haft_trim().
  *
- * What stays: page runs with a slot that is live, reserved, pinned or exhausted, that waits for its
- * grace period, or that a worker holds back; page runs of which a part was never used, and the
- * first.  Everything, in tables with at most 128 KiB of slots.  Batch descriptors stay too: about
- * 4.5 bytes for each slot ever used, more in tables below 4,096 objects; and with `sites` 16 bytes
- * for each.
+ * Stale ids stay stale: the slots of a page run (those that fill 1 to about 16 pages of 4 KiB) go
+ * on at the highest next generation among them, which costs some of them lives.  Ids of these,
+ * never issued, count as HAFT_STALE from now on.
  *
- * First it reclaims the slots whose grace period has elapsed by then, so on_reclaim may run here,
- * with a worker that the table provides.  Then it holds all free slots until it returns:
- * other threads take fresh ones, or are told HAFT_BUSY for that long; haft_insert_wait() waits.
- * Free slots that stay are put in order of index.
+ * What stays: page runs with a slot that is live, reserved, pinned, exhausted or never used, that
+ * waits for its grace period or that a worker holds; the first run; all of a table with at most 128
+ * KiB of slots; batch descriptors and `sites`.
  *
- * In the statistics, slots whose memory was released are `released` until a worker draws them;
- * `high_water` and `live` stay as they were.
+ * It reclaims first, so on_reclaim may run.  Then it holds all free slots until it returns: other
+ * threads take fresh ones or are told HAFT_BUSY; haft_insert_wait() waits.  In the statistics a
+ * slot is `released` until a worker draws it again.
  *
  * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
  *           memory is released:
- *             HAFT_BUSY         another thread is in this call
- *             HAFT_FORKED       in the child of a fork (haft/table.h)
- *             HAFT_IN_CALLBACK  the calling thread is inside a callback
- *             HAFT_BAD_WRAP     the table has `wrap`: no generation is higher than all before it
- *             HAFT_NO_MEMORY    none for a bit a slot, 16 bytes a page run, or a worker's part
+ *             HAFT_BUSY        another thread is in this call
+ *             HAFT_FORKED, HAFT_IN_CALLBACK   see haft/table.h
+ *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat
+ *             HAFT_NO_MEMORY   none for a bit a slot, 16 bytes a page run, or a worker's part
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.
- * Cost      O(slots ever used) of work, and a system call for each stretch of pages released.
+ * Cost      O(slots ever used), and a system call for each stretch of pages released.
  */
 haft_status haft_trim(haft_table *table, uint64_t *released);
 
 /*
- * An allocator of the program's own serves a haft_local, a haft_packed, a haft_table, a haft_domain
- * or a haft_history that has it in its options, and all that is opened for these: clones, sides,
- * workers, and memory that loading and saving need until they return.  The struct is copied, and
- * its context must last until all of these are closed; haft_share() and haft_unshare() keep the
- * allocator.  Its `resize` is not called, and may be NULL. If it refuses a block, the answer is
- * HAFT_NO_MEMORY, and nothing has changed.
+ * An allocator of the program's own serves the table, domain or history that has it in its options,
+ * and all that is opened for it: clones, sides, workers, and memory that loading and saving need
+ * until they return.  The struct is copied, and its context must last until all of these are
+ * closed; haft_share() and haft_unshare() keep the allocator.  Its `resize` is not called, and may
+ * be NULL.  If it refuses a block, the answer is HAFT_NO_MEMORY, and nothing has changed.
  *
- * Arrays of more than 8 KiB are in pages of the system, which are reserved at once and used as they
- * are needed.  With haft_allocator_block() they lie in the block, cleared when they are opened:
- * nothing is mapped, trim releases nothing, and whatever id comes in, only the block is read and
- * written.  Batch descriptors take 4.5 bytes for each slot of a shared table, more in small ones;
- * each worker brings a few, and more while the slots that it has freed wait.  The report of leaks,
- * the census of debug builds and exports use malloc.
+ * Arrays of more than 8 KiB are in pages of the system, reserved at once and used as needed.  With
+ * haft_allocator_block() they lie in the block, cleared when they are opened: nothing is mapped,
+ * trim releases nothing, and whatever id comes in, only the block is read and written.  Batch
+ * descriptors take 4.5 bytes for each slot of a shared table, more in small ones; each worker
+ * brings a few, and more while the slots that it has freed wait.  The report of leaks, the census
+ * of debug builds and exports use malloc.
  *
- * Its functions run on each thread that opens or closes a worker, inserts, announces a quiescent
- * point or trims, so for a haft_table they must take any threads at once.  They may not use the
- * tables and domains that they serve.
+ * A haft_table calls its functions on any threads at once: where a worker is opened or closed, in
+ * insertions, at quiescent points, in trim.  They may not use the tables and domains that they
+ * serve.
  */
 
 /*
@@ -3406,12 +3324,10 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
  */
 
 /*
- * Huge pages.  Slots of a large table that are used in no order are found faster on them, because
- * the processor keeps more of the way to them at hand.  The price: memory comes by 2 MiB at a time,
- * the first of them with the table.  haft_local_trim() releases the same runs as without: a huge
- * page of which a part goes is a huge page no more, its parts leave the program's resident memory
- * at once, and the system uses them again later.  Where the system has no huge pages, or is
- * configured not to give any, the option changes nothing.
+ * Huge pages make random access to the slots of a large table faster.  Memory then comes by 2 MiB
+ * at a time, the first with the table.  Trim releases the same runs as without; a huge page of
+ * which a part goes is one no more.  Where the system gives no huge pages the option changes
+ * nothing.
  */
 
 /*

@@ -11,16 +11,16 @@
  *     haft/kit/status.h      37  what functions of the kit answer beside what those of the core do
  *     haft/kit/packed.h      71  the handle table of one thread that keeps its objects dense: no
  *                                holes
- *     haft/kit/arena.h      431  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/kit/snapshot.h   696  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/kit/arena.h      419  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/kit/snapshot.h   681  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/kit/restore.h    916  ids of a haft_local that are chosen elsewhere: those of a saved
+ *     haft/kit/restore.h    897  ids of a haft_local that are chosen elsewhere: those of a saved
  *                                game, or that a server assigns
- *     haft/kit/side.h      1003  side tables: values of another type under the ids of a table
- *     haft/kit/commands.h  1251  creations and destructions recorded by jobs, carried out at the
+ *     haft/kit/side.h       983  side tables: values of another type under the ids of a table
+ *     haft/kit/commands.h  1225  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/typed.h     1640  more for one C type, as haft/typed.h
- *     haft/kit/export.h    1688  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/typed.h     1603  more for one C type, as haft/typed.h
+ *     haft/kit/export.h    1651  statistics of all open tables in a file, for haft-top and other
  *                                programs
  */
 #ifndef HAFT_HAFT_KIT_H
@@ -97,7 +97,8 @@
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   any number at a time, while none changes the table; one that changes it.
  * Ordering  none.
  * Progress  wait-free.
@@ -175,11 +176,8 @@ typedef struct haft_dense_view {
  * haft_packed_open, haft_packed_open_sized - a new table.  It needs a capacity: `options` NULL is
  * HAFT_BAD_CAPACITY.
  *
- * Returns   HAFT_OK and the table in `*packed`.  Otherwise `*packed` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_LAYOUT, HAFT_BAD_CAPACITY, HAFT_BAD_OBJECT_SIZE,
- *             HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_TAG, HAFT_BAD_FIRST_GENERATION
- *                                the option of that name
- *             HAFT_NO_MEMORY     no address space or memory
+ * Returns   HAFT_OK and the table in `*packed`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY: no address space or memory.
  * Progress  blocking (mmap, malloc).
  * Cost      O(1), and O(growth_step) memory that is touched.
  */
@@ -223,9 +221,8 @@ HAFT_INLINE bool haft_packed_is_live(haft_dense_view view, haft_id id)
 /*
  * haft_packed_resolve - the object an id names, or NULL.
  *
- * Returns   pointer to the object's bytes, dead or not, to be used until a call that says so moves
- *           or ends the object; NULL if `id` is HAFT_NIL, malformed, from another table, or names
- *           an object since freed.  A stale id is an answer, not an error.
+ * Returns   as haft_resolve(), dead objects too; to be used until a call that says so moves or ends
+ *           the object.
  * Cost      O(1): two loads from one line, no store, no branch on the index.
  */
 HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
@@ -244,8 +241,7 @@ HAFT_INLINE void *haft_packed_resolve(haft_dense_view view, haft_id id)
 HAFT_COLD void *haft_packed_require_failed(const haft_packed *packed, haft_id id, const void *slot);
 
 /*
- * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require()
- * in haft/diagnose.h.
+ * haft_packed_require - the object an id names; else the table's on_bad_access, as haft_require().
  *
  * Returns   as haft_packed_resolve().  NULL after on_bad_access has returned; without one the
  *           program is aborted.
@@ -260,17 +256,14 @@ HAFT_INLINE void *haft_packed_require(const haft_packed *packed, haft_dense_view
 }
 
 /*
- * haft_packed_diagnose - why an id does or does not resolve.
- *
- * Returns   as haft_diagnose() in haft/table.h; HAFT_OK also of what is dead.  Never HAFT_RESERVED:
- *           an object is live as soon as it has an id.
+ * haft_packed_diagnose - why an id does or does not resolve: as haft_diagnose(); HAFT_OK also of
+ * what is dead.  Never HAFT_RESERVED: an object is live as soon as it has an id.
  */
 haft_status haft_packed_diagnose(const haft_packed *packed, haft_id id);
 
 /*
- * haft_packed_id_at - the id of a slot by its index, which is no position.
- *
- * Returns   as haft_id_at() in haft/table.h; never HAFT_RESERVED, and HAFT_OK also of what is dead.
+ * haft_packed_id_at - the id of a slot by its index, which is no position: as haft_id_at(), but
+ * never HAFT_RESERVED, and HAFT_OK also of what is dead.
  */
 haft_status haft_packed_id_at(const haft_packed *packed, uint64_t index, haft_id *id);
 
@@ -280,8 +273,7 @@ haft_packed_life haft_packed_state(const haft_packed *packed, haft_id id);
 /*
  * haft_packed_position - where an id's object stands now.
  *
- * Returns   HAFT_OK and the position in `*position`.  Otherwise that is untouched, and the status
- *           is that of haft_packed_diagnose().
+ * Returns   HAFT_OK and the position in `*position`, or what haft_packed_diagnose() says.
  */
 haft_status haft_packed_position(const haft_packed *packed, haft_id id, uint64_t *position);
 
@@ -319,7 +311,7 @@ bool haft_packed_is_empty(const haft_packed *packed);
  * haft_packed_insert - a new object in the last position, a copy of object_size bytes from `object`
  * (NULL: zeros).  No object moves.
  *
- * Returns   HAFT_OK and the id in `*id`.  Otherwise that is untouched:
+ * Returns   HAFT_OK and the id in `*id`; or
  *             HAFT_FULL        the capacity is in use (or exhausted)
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Cost      O(1), and the copy; O(growth_step) when a step begins.
@@ -333,8 +325,7 @@ haft_status haft_packed_insert(haft_packed *packed, const void *object, haft_id 
  * With keep_order pointers to the object and to all behind it end; without, pointers to the object
  * and to the last one, which takes its place.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed: HAFT_IN_CALLBACK, made from a callback; or the
- *           status of haft_packed_diagnose().
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK; or what haft_packed_diagnose() says.
  * Progress  wait-free except for on_destroy.
  * Cost      O(1); with keep_order O(objects behind it): to remove many, kill and refresh.
  */
@@ -344,21 +335,21 @@ haft_status haft_packed_free(haft_packed *packed, haft_id id);
  * haft_packed_kill - mark an object dead: haft_packed_refresh() will destroy it.  Until then it
  * stays where it is, its id is live, and it is counted.
  *
- * Returns   HAFT_OK to the first kill.  Otherwise nothing has changed: HAFT_DEAD, if it is dead
- *           already; or the status of haft_packed_diagnose().
+ * Returns   HAFT_OK to the first kill; HAFT_DEAD, if it is dead already; or what
+ *           haft_packed_diagnose() says.
  */
 haft_status haft_packed_kill(haft_packed *packed, haft_id id);
 
 /*
  * haft_packed_refresh - destroy all dead objects, in the order of their kills, then close all gaps.
  * (Where a dead object has been freed, the one killed last has taken its turn.)  Objects that
- * on_destroy kills meanwhile are destroyed as well, and those it inserts are kept.  None is dead
- * afterwards, and objects have moved at most once.
+ * on_destroy kills meanwhile are destroyed as well, and those it inserts are kept.  Objects move at
+ * most once.
  *
  * With keep_order pointers to the first dead object and to all behind it end; without, all pointers
  * to dead objects and to the last ones, as many as were dead.
  *
- * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK.
  * Progress  wait-free except for on_destroy.
  * Cost      O(dead); with keep_order O(dead + objects behind the first of them).
  */
@@ -369,7 +360,7 @@ haft_status haft_packed_refresh(haft_packed *packed);
  * order of the kills, and those that on_destroy inserts meanwhile.  All earlier ids are stale for
  * ever, and all pointers end.
  *
- * Returns   HAFT_OK; HAFT_IN_CALLBACK, with nothing changed.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK.
  * Progress  wait-free except for on_destroy.
  * Cost      O(count).
  */
@@ -377,14 +368,12 @@ haft_status haft_packed_clear(haft_packed *packed);
 
 /*
  * haft_packed_sort, haft_packed_sort_n - bring the objects, dead ones among them, or the first `n`
- * of them (all, if there are no more) into the order of `compare`, which is negative, zero or
- * positive as strcmp() is.  Ids stay as they are.  Stable: equal objects keep their order.
- * Pointers to objects that are sorted end.  Objects stand still until the last comparison; whatever
- * `compare` answers, none is lost.  What it inserts stays behind the sorted ones.
+ * of them (or all), into the order of `compare`, which is negative, zero or positive as strcmp()
+ * is.  Stable: equal objects keep their order.  Ids stay as they are; pointers to objects that are
+ * sorted end.  Objects stand still until the last comparison; whatever `compare` answers, none is
+ * lost.  What it inserts stays behind the sorted ones.
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed:
- *             HAFT_NO_MEMORY     the system refused memory for the order
- *             HAFT_IN_CALLBACK   the call was made from a callback
+ * Returns   HAFT_OK; HAFT_NO_MEMORY; HAFT_IN_CALLBACK.
  * Progress  wait-free except for `compare`.
  * Cost      O(n log n) comparisons, n - 1 where nothing is out of order; each object moves at most
  *           once.  8 bytes of memory for each object from the first sort on.
@@ -397,9 +386,9 @@ haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
 /*
  * haft_packed_sort_as - bring the objects into the order of a list of `count` ids: first those that
  * it names, dead or not, then all others, in the order that they have.  Ids in the list that are
- * not live here, and all but the first of an id that is there twice, count for nothing.  Ids stay
- * as they are, and all pointers end.  The list may be haft_packed_ids() of a clone, or made from
- * another table's objects, which hold ids of this one.
+ * not live here, or that it has already had, count for nothing.  Ids stay as they are, and all
+ * pointers end.  The list may be haft_packed_ids() of a clone, or made from another table's
+ * objects.
  *
  * Returns   as haft_packed_sort().
  * Cost      O(objects + count); each object moves at most once.  Memory as haft_packed_sort().
@@ -408,11 +397,10 @@ haft_status haft_packed_sort_as(haft_packed *packed, const haft_id *ids, uint64_
 
 /*
  * haft_packed_swap - two objects, dead or not, change places.  Their ids stay as they are, and
- * pointers to them end.  For a program that keeps a group of objects at the front, say.
+ * pointers to them end.
  *
- * Returns   HAFT_OK, also if both ids are the same.  Otherwise nothing has changed:
- *           HAFT_IN_CALLBACK, made from a callback; or the status of haft_packed_diagnose() for
- *           the first id that is not live.
+ * Returns   HAFT_OK; HAFT_IN_CALLBACK; or what haft_packed_diagnose() says of the first id that is
+ *           not live.
  * Cost      O(1), and the copy.
  */
 haft_status haft_packed_swap(haft_packed *packed, haft_id a, haft_id b);
@@ -452,7 +440,8 @@ int haft_packed_diagnose_format(const haft_packed *packed, haft_id id, char *tex
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   one at a time for each arena.
  * Ordering  none.
  * Progress  wait-free.
@@ -506,9 +495,8 @@ typedef struct haft_mark {
  * haft_arena_open, haft_arena_open_sized - a new arena, empty, with its first block.  `options`
  * NULL: all zero.
  *
- * Returns   HAFT_OK and the arena in `*arena`.  Otherwise `*arena` is untouched:
- *           HAFT_UNKNOWN_OPTION, HAFT_BAD_BLOCK_SIZE, HAFT_BAD_MAX_BLOCK_SIZE,
- *           HAFT_BAD_BUFFER_SIZE, for the option of that name; HAFT_NO_MEMORY.
+ * Returns   HAFT_OK and the arena in `*arena`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
+ *           the option; HAFT_NO_MEMORY.
  * Progress  blocking (malloc); wait-free in a buffer.
  */
 haft_status haft_arena_open_sized(const haft_arena_options *options, size_t size,
@@ -533,17 +521,15 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
 
 /*
  * haft_arena_alloc_aligned, haft_arena_alloc - `size` bytes at a multiple of `alignment`, or of
- * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte, so that no two allocations have
- * one address.
+ * HAFT_ARENA_ALIGNMENT; contents undefined.  Size 0 takes one byte.
  *
- * A size that does not fit into the block in use goes to the next one, and the rest of the former
- * lies idle until a reset or rewind.  One that would not fit there either gets a block of just that
+ * What does not fit into the block in use goes to the next one, and the rest of the former lies
+ * idle until a reset or rewind.  A size that would not fit there either gets a block of just that
  * size, and the block in use stays in use.  If a new one is made for it, the largest such block
  * that was kept and is too small is freed: sizes that grow from reset to reset leave no trail.
  *
- * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, `size` is
- *           larger than any memory, or `alignment` is not a power of two up to
- *           HAFT_ARENA_MAX_ALIGNMENT.
+ * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, or
+ *           `alignment` is not a power of two up to HAFT_ARENA_MAX_ALIGNMENT.
  * Progress  wait-free while the block has room; else blocking (malloc).
  * Cost      O(1), inlined while the block has room; for a block of just that size O(such blocks
  *           kept).
@@ -588,8 +574,8 @@ void *haft_arena_alloc_zeroed(haft_arena *arena, size_t count, size_t size);
 /*
  * haft_arena_resize - another size for an allocation.  The last one grows and shrinks in place
  * while the block has room; bytes shrunk off are free again, unless a mark was set behind them.
- * Any other shrinks in place, which frees nothing, and grows by moving: its old bytes lie idle
- * until a reset or rewind.  Arguments are those of a haft_allocator's resize.
+ * Any other shrinks in place, which frees nothing, and grows by moving.  Arguments are those of a
+ * haft_allocator's resize.
  *
  * Returns   the allocation, its first min(old_size, new_size) bytes kept.  NULL as
  *           haft_arena_alloc_aligned(); the allocation is as it was then.
@@ -626,7 +612,7 @@ char *haft_arena_strndup(haft_arena *arena, const char *text, size_t most);
  * refuses the format or an argument.  Arguments may lie in the arena themselves.
  *
  * Progress  as haft_arena_alloc().
- * Cost      formatting, straight into the block in use; a second time only if it has no room.
+ * Cost      formatting; twice only if the block in use has no room.
  */
 char *haft_arena_printf(haft_arena *arena, const char *format, ...) HAFT_PRINTF(2, 3);
 char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list arguments)
@@ -639,9 +625,9 @@ char *haft_arena_vprintf(haft_arena *arena, const char *format, va_list argument
 haft_mark haft_arena_mark(haft_arena *arena);
 
 /*
- * haft_arena_rewind - free all that was allocated since the mark.  Clean-up registered since
- * then runs first.  An earlier allocation that has grown since has its old place and size again.
- * The mark may be used again.
+ * haft_arena_rewind - free all that was allocated since the mark, after the clean-up registered
+ * since then.  An earlier allocation that has grown since has its old place and size again.  The
+ * mark may be used again.
  *
  * Threads   one; not from a clean-up function.
  * Progress  wait-free except for the clean-up.
@@ -650,8 +636,8 @@ haft_mark haft_arena_mark(haft_arena *arena);
 void haft_arena_rewind(haft_arena *arena, haft_mark mark);
 
 /*
- * haft_arena_reset - free all allocations.  Clean-up runs first, the function registered last
- * before the rest.  All blocks are kept, and used again in the same order.
+ * haft_arena_reset - free all allocations, after the clean-up.  All blocks are kept, and used again
+ * in the same order.
  *
  * Threads   one; not from a clean-up function.
  * Progress  wait-free except for the clean-up.
@@ -661,9 +647,9 @@ void haft_arena_reset(haft_arena *arena);
 
 /*
  * haft_arena_on_reset - call `clean_up(arg)` (NULL: nothing) once, when the arena is reset, closed,
- * or rewound to a mark set before this call.  The function registered last runs first.  All earlier
- * allocations are still there then.  It may allocate and register; it may not reset, rewind or
- * close this arena.
+ * or rewound to a mark set before this call.  The function registered last runs first, while all
+ * earlier allocations are there.  It may allocate and register; it may not reset, rewind or close
+ * this arena.
  *
  * Returns   HAFT_OK, or HAFT_NO_MEMORY: no room for the note, which lies in the arena.
  * Progress  as haft_arena_alloc().
@@ -672,8 +658,7 @@ void haft_arena_reset(haft_arena *arena);
 haft_status haft_arena_on_reset(haft_arena *arena, void (*clean_up)(void *arg), void *arg);
 
 /*
- * haft_arena_trim - free all empty blocks except the first, the one in use and those before it: a
- * block whose only allocation was shrunk away or freed stays until a reset or rewind.
+ * haft_arena_trim - free all empty blocks except the first, the one in use and those before it.
  *
  * Progress  blocking (free).
  * Cost      O(blocks freed).
@@ -685,8 +670,8 @@ haft_arena_stats haft_arena_stats_get(const haft_arena *arena);
 
 /*
  * haft_arena_allocator - the arena as a haft_allocator, until it is closed.  Its resize is
- * haft_arena_resize().  Its free frees the bytes of the last allocation, unless a mark was set
- * behind it; those of any other wait for a reset or rewind.
+ * haft_arena_resize(); its free frees the last allocation, unless a mark was set behind it, while
+ * any other waits for a reset or rewind.
  *
  * Progress  wait-free; its functions as haft_arena_alloc().
  */
@@ -734,7 +719,8 @@ haft_allocator haft_arena_allocator(haft_arena *arena);
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   one at a time for each table and each history.
  * Ordering  none.
  * Progress  blocking (mmap, malloc).
@@ -759,8 +745,8 @@ typedef struct haft_history_options {
 /*
  * haft_history_open, haft_history_open_sized - a history of at most `keep` snapshots.
  *
- * Returns   HAFT_OK and the history in `*history`.  Otherwise that is untouched: HAFT_BAD_KEEP;
- *           HAFT_UNKNOWN_OPTION; HAFT_NO_MEMORY.
+ * Returns   HAFT_OK and the history in `*history`; HAFT_BAD_KEEP, HAFT_UNKNOWN_OPTION,
+ *           HAFT_NO_MEMORY.
  * Cost      O(keep).
  */
 haft_status haft_history_open_sized(const haft_history_options *options, size_t size,
@@ -794,12 +780,11 @@ uint64_t haft_history_bytes(const haft_history *history);
  * more than that of the snapshot taken or gone to last; those with higher numbers are dropped, and
  * the oldest, if there were `keep`.
  *
- * Returns   HAFT_OK, and the number in `*number` (NULL may be passed).  Otherwise nothing has
- *           changed:
- *             HAFT_IN_USE       objects are reserved, or a callback of the table runs
- *             HAFT_LOADING      before haft_local_load_end()
- *             HAFT_OTHER_TABLE  the history is of a table that was opened with other options;
- *                               those that may differ for haft_local_load() may differ here
+ * Returns   HAFT_OK, and the number in `*number` (NULL may be passed); or
+ *             HAFT_IN_USE        objects are reserved, or a callback of the table runs
+ *             HAFT_LOADING       before haft_local_load_end()
+ *             HAFT_OTHER_TABLE   the history is of a table that was opened with other options;
+ *                                those that may differ for haft_local_load() may differ here
  *             HAFT_NO_MEMORY
  * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
  */
@@ -813,12 +798,10 @@ haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *histor
  * without another.
  *
  * Returns   HAFT_OK.  Otherwise nothing has changed, except that values of sides have ended if an
- *           on_end is the reason:
- *             HAFT_OUT_OF_RANGE  haft_history_kept() has no such number; or an on_end has dropped
- *                                the snapshot, by a snapshot of another table
- *             HAFT_IN_USE        as haft_local_snapshot(); or an on_end has reserved a slot
- *             HAFT_NO_MEMORY     as haft_local_snapshot(); or an on_end has inserted objects
- *             HAFT_LOADING, HAFT_OTHER_TABLE   as haft_local_snapshot()
+ *           on_end is the reason (by a snapshot, a reservation or an insertion):
+ *             HAFT_OUT_OF_RANGE   haft_history_kept() has no such number
+ *             HAFT_IN_USE, HAFT_NO_MEMORY, HAFT_LOADING, HAFT_OTHER_TABLE   as
+ *                                 haft_local_snapshot()
  * Cost      as a snapshot, and the blocks that differ on the way there.
  */
 haft_status haft_local_rewind(haft_local *local, haft_history *history, uint64_t number);
@@ -832,8 +815,8 @@ haft_status haft_packed_rewind(haft_packed *packed, haft_history *history, uint6
  * own something, give the clone its own before one of them is freed: until then
  * haft_local_set_destroy() can keep on_destroy from it.
  *
- * Returns   HAFT_OK and the table in `*clone`.  Otherwise that is untouched: HAFT_IN_USE,
- *           HAFT_LOADING, HAFT_NO_MEMORY, as haft_local_snapshot().
+ * Returns   HAFT_OK and the table in `*clone`; HAFT_IN_USE, HAFT_LOADING, HAFT_NO_MEMORY, as
+ *           haft_local_snapshot().
  */
 haft_status haft_local_clone(const haft_local *local, haft_local **clone);
 haft_status haft_packed_clone(const haft_packed *packed, haft_packed **clone);
@@ -878,10 +861,10 @@ typedef struct haft_file {
  * haft_local_save, haft_packed_save - write the table's state to a file.
  *
  * Returns   HAFT_OK; or
- *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(); nothing has been written
- *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for a block of the file, or for an object to be converted
- *             HAFT_NO_FILE               `write` returned false
+ *             HAFT_IN_USE, HAFT_LOADING   as haft_local_snapshot(); nothing has been written
+ *             HAFT_UNKNOWN_OPTION         `reserved` is not 0
+ *             HAFT_NO_MEMORY              for a block of the file, or for an object to be converted
+ *             HAFT_NO_FILE                `write` returned false
  * Progress  wait-free except for `write` and `convert` (malloc).
  */
 haft_status haft_local_save(const haft_local *local, haft_file *file);
@@ -890,24 +873,22 @@ haft_status haft_packed_save(const haft_packed *packed, haft_file *file);
 /*
  * haft_local_load, haft_packed_load - make the table what the saved one was, its first generation
  * included.  It must have been opened with the same options; name, callbacks, allocator, sites and
- * huge_pages may differ, and the options that the top of this file names; will_share
- * may where it adds no slots (haft/local.h).
- * Given memory, and slots of up to 128 KiB, are nothing that a trim releases: a file of a
- * table with more loads into a table with more alone, and one of a table without into one without.
+ * huge_pages may differ, and the options that the top of this file names; will_share may where it
+ * adds no slots.  Memory that a trim can release (not given, more than 128 KiB of slots) must be on
+ * both sides or on neither.
  *
- * Everything is read and checked before the table is touched: the file's checksums, and that its
- * slots, lists and counts fit each other, so that no file makes a table that is unsound.
+ * Everything is read and checked before the table is touched, so that no file makes a table that is
+ * unsound.
  *
  * Returns   HAFT_OK.  Otherwise nothing in the table has changed, except that values of sides have
  *           ended if an on_end is the reason:
- *             HAFT_DAMAGED               it is no such file, is cut off or has been changed
- *             HAFT_OTHER_TABLE           the saved table was opened with other options, only one of
- *                                        the two has pages that a trim releases, or the file has
- *                                        another version or objects of another size
- *             HAFT_IN_USE, HAFT_LOADING  as haft_local_snapshot(), and nothing has been read; or
- *                                        HAFT_IN_USE, an on_end has reserved a slot
- *             HAFT_UNKNOWN_OPTION        `reserved` is not 0
- *             HAFT_NO_MEMORY             for all of it a second time, while it is checked
+ *             HAFT_DAMAGED                it is no such file, is cut off or has been changed
+ *             HAFT_OTHER_TABLE            the saved table was opened with other options, or the
+ *                                         file has another version or objects of another size
+ *             HAFT_IN_USE, HAFT_LOADING   as haft_local_snapshot(), and nothing has been read; or
+ *                                         HAFT_IN_USE, an on_end has reserved a slot
+ *             HAFT_UNKNOWN_OPTION         `reserved` is not 0
+ *             HAFT_NO_MEMORY              for all of it a second time, while it is checked
  */
 haft_status haft_local_load(haft_local *local, haft_file *file);
 haft_status haft_packed_load(haft_packed *packed, haft_file *file);
@@ -921,7 +902,8 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file);
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   one at a time for each table.
  * Ordering  none.
  * Progress  wait-free.
@@ -934,13 +916,13 @@ haft_status haft_packed_load(haft_packed *packed, haft_file *file);
  * were never used become free, to be reused before all others, the lowest first (with min_free,
  * once that many are free).
  *
- * Returns   HAFT_OK.  Otherwise nothing has changed:
+ * Returns   HAFT_OK; or
  *             HAFT_NO_ID, HAFT_MALFORMED (also generation 0), HAFT_FOREIGN   as the id is
  *             HAFT_OUT_OF_RANGE   the index is beyond the capacity (and min_free)
  *             HAFT_OCCUPIED       the slot holds an object or a reservation
  *             HAFT_EXHAUSTED      the slot has lived all its generations
  *             HAFT_STALE          the slot's next generation is higher: stale ids would live again
- *                                 (of a slot that was never used any may be chosen with `wrap`)
+ *                                 (not of a slot never used, with `wrap`)
  *             HAFT_FULL           haft_local_available() is 0
  *             HAFT_NO_MEMORY      the system refused memory (strict overcommit)
  * Progress  wait-free except for the system.
@@ -951,11 +933,10 @@ haft_status haft_local_restore(haft_local *local, haft_id id, const void *object
 
 /*
  * haft_local_reserve_at - the slot of an id of the caller's choice, as haft_local_restore() takes
- * it, for an object that is built in place: the id is live after haft_local_publish(), or never
- * after haft_local_abort().
+ * it, for an object that is built in place: then haft_local_publish() or haft_local_abort().
  *
- * Returns   HAFT_OK, and the object's bytes, contents undefined, in `*object` (NULL may be passed).
- *           Otherwise nothing has changed: as haft_local_restore().
+ * Returns   as haft_local_restore(), and the object's bytes, contents undefined, in `*object` (NULL
+ *           may be passed).
  * Progress  wait-free except for the system.
  * Cost      as haft_local_restore().
  */
@@ -975,12 +956,11 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next);
 /*
  * haft_local_for_each_slot - visit all that is to be saved, so that stale ids are stale after
  * loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a live
- * one with its id and object, to be restored by haft_local_restore(); for others with NULL and the
- * id of the next life, for haft_local_restore_free().  Reservations count as given up.  To load the
- * live objects alone brings stale ids to life sooner or later.
+ * one with its id and object, to be restored by haft_local_restore(); for others, reserved ones
+ * too, with NULL and the id of the next life, for haft_local_restore_free().  It may free objects;
+ * false ends the walk.
  *
- * Returns   the number of calls.  A visitor that returns false ends the walk.
- * Threads   one; the visitor may free objects.
+ * Returns   the number of calls.
  * Progress  wait-free except for the visitor.
  * Cost      O(slots ever used).
  */
@@ -1016,7 +996,8 @@ void haft_local_load_end(haft_local *local);
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   side of a haft_local: the table's thread.  Of a haft_table: any, registered or not.
  * Ordering  none.
  * Progress  wait-free.
@@ -1067,16 +1048,15 @@ typedef struct haft_side_options {
  * haft_side_open_local, haft_side_open_local_sized - a side of a local table.  `options` may be
  * NULL.  Until it is closed haft_share() answers HAFT_IN_USE, and the table may not be closed.
  *
- * Returns   HAFT_OK and the side in `*side`.  Otherwise `*side` is untouched:
- *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT
- *                              the option of that name
- *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat, and would bring values back
- *             HAFT_IN_CALLBACK made from on_destroy while haft_local_close() runs
- *             HAFT_NO_MEMORY   no address space or memory
+ * Returns   HAFT_OK and the side in `*side`; or
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_VALUE_SIZE, HAFT_BAD_VALUE_ALIGNMENT   the option of
+ *                                that name
+ *             HAFT_BAD_WRAP      the table has `wrap`: ids repeat, and would bring values back
+ *             HAFT_IN_CALLBACK   made from on_destroy while haft_local_close() runs
+ *             HAFT_NO_MEMORY     no address space or memory
  * Progress  blocking (mmap, malloc).
- * Cost      O(1): address space for an entry of each slot that the table can have, 8 bytes and the
- *           value, whose pages take memory when they are first set.  Up to 8 KiB: one block
- *           of the table's allocator.
+ * Cost      O(1): address space for 8 bytes and the value for each slot that the table can have,
+ *           touched when they are first set.
  */
 haft_status haft_side_open_local_sized(haft_local *local, const haft_side_options *options,
                                        size_t size, haft_side **side);
@@ -1092,7 +1072,7 @@ HAFT_INLINE haft_status haft_side_open_local(haft_local *local, const haft_side_
  * objects that are not pinned: it may read the values.
  *
  * Returns   as haft_side_open_local(), and
- *             HAFT_BAD_ON_END  on_end is set, but values here end without a call
+ *             HAFT_BAD_ON_END   on_end is set, but values here end without a call
  * Threads   any, alongside any call on the table but haft_table_close() and haft_unshare().  Hand
  *           `*side` over to others as any other pointer.
  * Progress  blocking (mmap, malloc, a lock held for moments).
@@ -1138,14 +1118,14 @@ haft_entries haft_side_entries(const haft_side *side);
 /*
  * haft_side_get - the value that was set for an id, or NULL.
  *
- * Returns   pointer to the value's bytes, for any bits of `id`.  NULL if none was set, or if it has
+ * Returns   pointer to the value's bytes, for any bits of `id`; NULL if none was set, or if it has
  *           ended.  A value of a freed object may be found until it ends.
  * Threads   side of a haft_local: the table's thread; the pointer may be used until the value ends.
- *           Of a haft_table: a thread that holds the id (see above); the pointer may be used for as
- *           long.  Threads that write to one value must synchronise among themselves.
+ *           Of a haft_table: a thread that holds the id (see above), and as long as it does.
+ *           Threads that write to one value must synchronise among themselves.
  * Ordering  acquire when non-NULL: all that was written before haft_side_set() is visible.  None
  *           when NULL.
- * Cost      that of haft_resolve(): one load of shared memory and one comparison.
+ * Cost      that of haft_resolve().
  */
 HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
 {
@@ -1158,8 +1138,7 @@ HAFT_INLINE void *haft_side_get(haft_entries entries, haft_id id)
  *
  * Returns   the value, and what haft_resolve() gives in `*object` (NULL may be passed).  NULL if
  *           that is NULL, or if the id has no value.
- * Threads   as haft_resolve(): of a haft_table, any thread inside a read section, which then holds
- *           the id.
+ * Threads   as haft_resolve(), and then as haft_side_get(): the thread holds the id.
  * Ordering  as haft_resolve() and haft_side_get().
  * Cost      theirs.
  */
@@ -1175,33 +1154,28 @@ HAFT_INLINE void *haft_side_find(haft_entries entries, haft_view view, haft_id i
 
 /*
  * haft_side_set - a value for an id, which has none: value_size bytes from `value` (NULL: zeros).
- * To change one, write to its place; in a side of a local table haft_side_remove() ends it before.
- * A value of an earlier object of the slot ends first, so `value` may not be that one.
+ * To change one, write to its place, or in a side of a local table end it by haft_side_remove().  A
+ * value of an earlier object of the slot ends first, so `value` may not be that one.
  *
- * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed).  Otherwise nothing has
- *           changed:
+ * Returns   HAFT_OK, and the value's bytes in `*place` (NULL may be passed); or
  *             HAFT_OCCUPIED    the id has a value; its bytes are in `*place`
  *             HAFT_BUSY        another thread is setting one for this id; in a local table, on_end
- *                              runs for the entry's last value; or it will, for the value of an
- *                              earlier object, as the call is made inside an on_end of the side
+ *                              of the entry's last value runs or is still to run
  *             HAFT_NO_ID, HAFT_MALFORMED, HAFT_FOREIGN, HAFT_OUT_OF_RANGE   as the id is
  *             HAFT_NEVER_ISSUED, HAFT_STALE, HAFT_EXHAUSTED   local table: as
  *                              haft_local_diagnose(); a reserved id may have a value.  Also if
- *                              on_end, called for the entry's last value, has freed the object:
- *                              that value has ended then
+ *                              on_end of the last value has freed the object
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
- * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile:
- *           the value is then found by threads that hold the id, as the object is.
+ * Threads   of a haft_table: a thread that holds the id (see above), which may be freed meanwhile.
  * Ordering  of a haft_table: acquire on HAFT_OCCUPIED, as haft_side_get(); release on HAFT_OK.
- * Progress  wait-free, except for on_end and, where the entry is beyond all that were set,
- *           lock-free.
+ * Progress  wait-free, except for on_end; lock-free where the entry is beyond all that were set.
  * Cost      O(1) and the copy.  Of a haft_table: a compare-and-swap.
  */
 haft_status haft_side_set(haft_side *side, haft_id id, const void *value, void **place);
 
 /*
  * haft_side_for_each - call `visit` for each live object that has a value, in order of index, until
- * it returns false.  A value that is set or removed meanwhile may or may not be visited.
+ * it returns false.  What is set or removed meanwhile may or may not be visited.
  *
  * Returns   the number of calls.
  * Threads   of a haft_table: any thread inside a read section, until it returns.
@@ -1277,7 +1251,8 @@ uint64_t haft_side_sweep(haft_side *side);
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
  * Threads   the set's thread.
  * Ordering  none.
  * Progress  wait-free.
@@ -1323,15 +1298,12 @@ typedef struct haft_applied {
  * haft_commands_open, haft_commands_open_sized - a command set for `table`, with a worker on it.
  * `options` NULL: all zero.
  *
- * Returns   HAFT_OK and the set in `*commands`.  Otherwise `*commands` is untouched:
- *             HAFT_UNKNOWN_OPTION   set, but this library has no such option
- *             HAFT_BAD_BLOCK_SIZE   the option of that name
- *             HAFT_NO_MEMORY        no memory
- * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it.  With the frame
- *           clock the set may be handed over to another thread; the set's worker is that thread's
- *           from its first haft_recorder_open() or haft_commands_apply() on.  With qsbr and the
- *           workers clock the set's thread is offline while it waits for jobs, or every grace
- *           period waits for it.
+ * Returns   HAFT_OK and the set in `*commands`; HAFT_UNKNOWN_OPTION, HAFT_BAD_BLOCK_SIZE,
+ *           HAFT_NO_MEMORY.
+ * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it: with qsbr and
+ *           the workers clock it goes offline while it waits for jobs, or every grace period waits
+ *           for it.  With the frame clock the set may be handed over; the worker is the other
+ *           thread's from its first haft_recorder_open() or haft_commands_apply() on.
  * Ordering  as haft_worker_open().
  * Progress  blocking (malloc).
  * Cost      as haft_worker_open().
@@ -1345,9 +1317,8 @@ HAFT_INLINE haft_status haft_commands_open(haft_table *table, const haft_command
 }
 
 /*
- * haft_commands_close - the end of a command set.  Recorded commands that were not applied are
- * forgotten: their ids are given up and will never be live, calls are not made, nothing is
- * destroyed.
+ * haft_commands_close - the end of a command set.  Commands that were not applied are forgotten:
+ * their ids are given up, calls are not made, nothing is destroyed.
  *
  * Threads   the set's thread, when no other uses the set or its recorders any more; not from a
  *           callback or a haft_call.
@@ -1362,8 +1333,6 @@ void haft_commands_close(haft_commands *commands);
  * set's thread may use the worker outside haft_recorder_open() and haft_commands_apply(), to fill
  * the table before the first frame for example, as repeatably as the rest; it is closed with the
  * set.
- *
- * Threads   any; the worker may be used by the set's thread.
  */
 haft_worker *haft_commands_worker(const haft_commands *commands);
 haft_table *haft_commands_table(const haft_commands *commands);
@@ -1373,14 +1342,14 @@ haft_table *haft_commands_table(const haft_commands *commands);
  * `max_creates` objects that the job may create.  Ids go out in the order of these calls.  Keys may
  * be any numbers; apply goes from the lowest to the highest.
  *
- * What is not used of `max_creates` is given up at apply: it costs each such slot a generation and
- * a grace period, so do not ask for far too many.
+ * Ids that are not used are given up at apply, which costs each such slot a generation and a grace
+ * period.
  *
- * Returns   HAFT_OK and the recorder in `*recorder`.  Otherwise `*recorder` is untouched:
- *             HAFT_SAME_KEY    a recorder of this frame has the key
- *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY
- *                              as haft_reserve(); HAFT_NO_MEMORY also for the recorder itself.
- *                              What could be reserved serves the next recorder of this frame
+ * Returns   HAFT_OK and the recorder in `*recorder`; or
+ *             HAFT_SAME_KEY   a recorder of this frame has the key
+ *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY   as haft_reserve(), or no memory for the
+ *                             recorder.  What could be reserved serves the next recorder of this
+ *                             frame
  * Threads   the set's thread; others may record meanwhile.  Not from a callback or a haft_call.
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.
@@ -1393,26 +1362,23 @@ haft_status haft_recorder_open(haft_commands *commands, uint64_t key, uint64_t m
 
 /*
  * haft_recorder_create - record the creation of an object.  Its id may be used in other commands,
- * and stored, at once; until apply it does not resolve, and haft_diagnose() says reserved.
+ * and stored, at once; until apply it is reserved.
  *
  * Returns   HAFT_OK, the id in `*id`, and in `*object` (NULL may be passed) the object's bytes,
- *           contents undefined, to be written until apply.  Otherwise both are untouched:
- *             HAFT_USED_UP   the recorder was opened for no more
- * Threads   one at a time for each recorder, alongside any use of other recorders, from
- *           haft_recorder_open() until the program's own synchronisation (the job's end) before
- *           haft_commands_apply(), which ends the recorder; or a haft_call of this recorder.  Not
- *           from on_reclaim.
+ *           contents undefined, to be written until apply.  HAFT_USED_UP: the recorder was opened
+ *           for no more.
+ * Threads   one at a time for each recorder, from haft_recorder_open() until the program's own
+ *           synchronisation (the job's end) before haft_commands_apply(); or a haft_call of this
+ *           recorder.  Not from on_reclaim.
  * Ordering  none.  At apply: release, as haft_publish().
  */
 haft_status haft_recorder_create(haft_recorder *recorder, haft_id *id, void **object);
 
 /*
  * haft_recorder_destroy - record the destruction of an object: one that is live, or one created in
- * this frame by any recorder.  What the id names is not looked at before apply; how it turned out
- * is counted there.
+ * this frame by any recorder.  What the id names is looked at, and counted, at apply.
  *
- * Returns   HAFT_OK.  Otherwise nothing is recorded:
- *             HAFT_NO_MEMORY   no memory to record it
+ * Returns   HAFT_OK, or HAFT_NO_MEMORY.
  * Threads   as haft_recorder_create().
  * Progress  wait-free, except for malloc when more is recorded than ever before.
  */
@@ -1422,8 +1388,7 @@ haft_status haft_recorder_destroy(haft_recorder *recorder, haft_id id);
  * haft_recorder_call - record that apply shall call `function` with a copy of `size` bytes at
  * `payload`, aligned to 16.  `payload` may be NULL if `size` is 0.
  *
- * Returns   HAFT_OK.  Otherwise nothing is recorded:
- *             HAFT_NO_MEMORY   no memory to record it
+ * Returns   HAFT_OK, or HAFT_NO_MEMORY.
  * Threads   as haft_recorder_create().
  * Progress  wait-free, except for malloc when more is recorded than ever before.
  * Cost      O(1), and the copy.
@@ -1441,22 +1406,20 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
 
 /*
  * haft_commands_apply - carry out all commands since the last apply: first all creations, then all
- * calls, then all destructions, each by key and order of recording.  All recorders end.  Before it
- * returns it flushes the slots that it freed, so that one tick is enough to reuse them, and calls
+ * calls, then all destructions, each by key and order of recording.  All recorders end.  Then it
+ * flushes the slots that it freed, so that one tick is enough to reuse them, and calls
  * haft_worker_quiescent() for the set's worker.
  *
  * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
- * that is freed by other means before the destructions, by a call for example, counts as stale; one
- * that another thread frees while they are under way, as either.
+ * freed by other means before, by a call for example, counts as stale; one that another thread
+ * frees meanwhile, as either.
  *
- * Returns   HAFT_OK, and the counts in `*applied` (NULL may be passed).  Otherwise nothing is done:
- *             HAFT_IN_SECTION   the calling thread is inside an inner job, or a section of a
- *                               foreign clock that can tell (haft/domain.h)
- *             HAFT_IN_CALLBACK  it is inside a callback of a table
+ * Returns   HAFT_OK, and the counts in `*applied` (NULL may be passed); HAFT_IN_SECTION,
+ *           HAFT_IN_CALLBACK (haft/domain.h).
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end
  *           of the jobs) has come after the last recording; not from a haft_call.  With qsbr and
- *           the workers clock it is a quiescent point of the thread: pointers resolved before are
- *           void.  Others may resolve meanwhile, if the clock is not the frame clock.
+ *           the workers clock it is a quiescent point.  Others may resolve meanwhile, if the clock
+ *           is not the frame clock.
  * Ordering  as haft_publish() for creations and haft_free() for destructions.
  * Progress  as haft_worker_quiescent(), and the calls.  Allocates nothing.
  * Cost      O(commands + reservations + recorders), and the calls.
@@ -1716,6 +1679,15 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
  * Members may be added within a version.  Numbers of tables, domains and counted tables, each
  * counted apart, are not used again within a process.  Tables of one thread (haft_local,
  * haft_packed) are not in it: their counters are their thread's alone.
+ *
+ * Unless a function says otherwise:
+ *
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
+ *           has changed, and results are untouched.
+ * Threads   any.
+ * Ordering  none.
+ * Progress  wait-free.
+ * Cost      O(1).
  */
 
 #ifdef __cplusplus
@@ -1730,16 +1702,15 @@ typedef struct haft_export_options {
 } haft_export_options;
 
 /*
- * haft_export_open, haft_export_open_sized - write the file now and every interval from now on.  A
- * process has one.  `options` may be NULL: none is set, so the directory is refused.
+ * haft_export_open, haft_export_open_sized - write the file now and every interval from now on.
+ * `options` may be NULL: none is set, so the directory is refused.
  *
- * Returns   HAFT_OK and the export in `*opened`.  Otherwise `*opened` is untouched:
- *             HAFT_UNKNOWN_OPTION    set, but this library has no such option
- *             HAFT_BAD_DIRECTORY     no directory, or none that files can be written to
- *             HAFT_BAD_INTERVAL_MS   the option of that name
- *             HAFT_IN_USE            this process has one open
- *             HAFT_NO_FILE           the system refused the file or its lock, or 100 other
- *                                    processes of this number export to the directory
+ * Returns   HAFT_OK and the export in `*opened`; or
+ *             HAFT_UNKNOWN_OPTION, HAFT_BAD_INTERVAL_MS   the option of that name
+ *             HAFT_BAD_DIRECTORY   no directory, or none that files can be written to
+ *             HAFT_IN_USE          this process has one open
+ *             HAFT_NO_FILE         the system refused the file or its lock, or 100 other processes
+ *                                  of this number export to the directory
  *             HAFT_NO_MEMORY, HAFT_NO_THREAD
  * Threads   any; also in the child of a fork, whatever the other threads were doing.
  * Progress  blocking (files, malloc, a lock; starts a thread, which blocks all signals).
@@ -1758,10 +1729,8 @@ HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haf
  * haft_export_write - write the file now, whatever the interval.  What the calling thread has done
  * with tables before is in it.
  *
- * Returns   HAFT_OK.  Otherwise the file is as it was:
- *             HAFT_NO_FILE     the system did not take it, or this is the child of a fork, which
- *                              has no export
- *             HAFT_NO_MEMORY
+ * Returns   HAFT_OK; else the file is as it was: HAFT_NO_MEMORY; HAFT_NO_FILE, the system did not
+ *           take it, or the export is of the parent of a fork.
  * Progress  blocking (a lock, files, malloc).
  * Cost      O(open tables and their workers, and slots ever used of counted tables).  The export's
  *           thread does the same each interval; opening and closing of tables waits for that.
@@ -1769,9 +1738,8 @@ HAFT_INLINE haft_status haft_export_open(const haft_export_options *options, haf
 haft_status haft_export_write(haft_export *opened);
 
 /*
- * haft_export_path - where the file is.
- *
- * Returns   the path, beginning with `directory` as given; owned by the export.
+ * haft_export_path - the path of the file, beginning with `directory` as given; owned by the
+ * export.
  */
 const char *haft_export_path(const haft_export *opened);
 
