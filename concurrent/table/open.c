@@ -11,7 +11,6 @@
 #include "concurrent/batches/tuning.h"
 #include "concurrent/table/open_tables.h"
 #include "concurrent/worker/lists.h"
-#include "concurrent/worker/refill.h"
 #include "concurrent/worker/worker_list.h"
 #include "lib/slots/diagnose.h"
 #include "lib/slots/object.h"
@@ -151,7 +150,6 @@ haft_status table_start(haft_table *table, haft_domain *domain)
     depot_open(&table->waiting, &table->pool);
     depot_open(&table->ready, &table->pool);
     lists_open(table);
-    refill_choose_sources(table);
     tables_add(table);
     return HAFT_OK;
 }

@@ -16,9 +16,8 @@ void table_free(haft_table *table);
 haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
 
 /*
- * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set,
- * and inherited.local of a former local table: refill_choose_sources() reads them.  HAFT_OK or
- * HAFT_NO_MEMORY.  table_stop() undoes it.
+ * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set.
+ * HAFT_OK or HAFT_NO_MEMORY.  table_stop() undoes it.
  */
 haft_status table_start(haft_table *table, haft_domain *domain);
 void table_stop(haft_table *table);

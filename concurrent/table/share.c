@@ -95,7 +95,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
     table->slots.limit = shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    table->inherited.local = local; /* before table_start(), which chooses the sources by it */
+    table->inherited.local = local;
     haft_status status = runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? table_start(table, domain) : status;

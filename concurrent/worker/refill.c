@@ -8,8 +8,7 @@
  *   5. a former local table's free slots, then fresh ones
  *   6. the ready batches of other workers, then their elapsed ones
  *
- * A table has only those that its options call for: refill_choose_sources().  To add a source of
- * slots, write a source and put it into that list.
+ * ask_sources() asks those that the table's options call for.
  *
  * Inside a callback, tables with on_reclaim leave elapsed batches alone.
  *
@@ -90,29 +89,16 @@ static bool use(haft_worker *worker, struct batch *batch)
 }
 
 /* Inside a callback: the slots that its thread has reclaimed so far. */
-static bool use_destination(haft_worker *worker, struct refill *refill)
+static bool use_destination(haft_worker *worker)
 {
     struct batch *destination = reclaim_destination(worker->table);
 
-    (void)refill;
     if (destination == NULL) {
         return false;
     }
     batch_move(worker->filling, destination, worker->batch_limit);
     filling_set(worker, worker->filling);
     return true;
-}
-
-static bool use_ready(haft_worker *worker, struct refill *refill)
-{
-    (void)refill;
-    return use(worker, exchange_take_ready(worker));
-}
-
-static bool steal_ready(haft_worker *worker, struct refill *refill)
-{
-    (void)refill;
-    return use(worker, exchange_steal_ready(worker));
 }
 
 /* --- batches that have elapsed --- */
@@ -127,49 +113,8 @@ static uint64_t done_of(haft_worker *worker, struct refill *refill)
     return refill->done;
 }
 
-/* A batch that has elapsed, with a ticket up to `done`; NULL: none. */
+/* exchange_take_elapsed or exchange_steal_elapsed. */
 typedef struct batch *elapsed_taker(haft_worker *worker, uint64_t done);
-
-/* Tables without on_reclaim: reclaim the batch, and use it.  False: NULL, or no slot is left. */
-static bool use_quietly(haft_worker *worker, struct batch *batch)
-{
-    if (batch == NULL) {
-        return false;
-    }
-    reclaim_quietly(worker, batch);
-    return use(worker, batch);
-}
-
-/* Elapsed batches until one of them has slots. */
-static bool use_first_elapsed(haft_worker *worker, struct refill *refill, elapsed_taker *take)
-{
-    const uint64_t done = done_of(worker, refill);
-    struct batch *batch;
-
-    while ((batch = take(worker, done)) != NULL) {
-        if (use_quietly(worker, batch)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool use_elapsed(haft_worker *worker, struct refill *refill)
-{
-    return use_first_elapsed(worker, refill, exchange_take_elapsed);
-}
-
-static bool steal_elapsed(haft_worker *worker, struct refill *refill)
-{
-    return use_first_elapsed(worker, refill, exchange_steal_elapsed);
-}
-
-/* --- batches that have elapsed, in a table with on_reclaim --- */
-
-static void reclaim_detached(haft_worker *worker, struct refill *refill)
-{
-    reclaim_batch(worker, refill->detached);
-}
 
 /* The round ends with this batch, to be reclaimed; false: NULL. */
 static bool detach(struct refill *refill, struct batch *batch)
@@ -178,42 +123,38 @@ static bool detach(struct refill *refill, struct batch *batch)
     return batch != NULL;
 }
 
-static bool detach_first_elapsed(haft_worker *worker, struct refill *refill, elapsed_taker *take)
+/* Elapsed batches until one of them has slots; with on_reclaim, the first one. */
+static bool use_elapsed(haft_worker *worker, struct refill *refill, elapsed_taker *take)
 {
-    return !callback_is_running() && detach(refill, take(worker, done_of(worker, refill)));
-}
+    struct batch *batch;
 
-static bool detach_elapsed(haft_worker *worker, struct refill *refill)
-{
-    return detach_first_elapsed(worker, refill, exchange_take_elapsed);
-}
+    if (worker->table->on_reclaim != NULL) {
+        return !callback_is_running() && detach(refill, take(worker, done_of(worker, refill)));
+    }
+    const uint64_t done = done_of(worker, refill);
 
-static bool detach_stolen(haft_worker *worker, struct refill *refill)
-{
-    return detach_first_elapsed(worker, refill, exchange_steal_elapsed);
-}
-
-/* --- the lists --- */
-
-/* They take their ticket, for a later refill. */
-static bool drain_freed_list(haft_worker *worker, struct refill *refill)
-{
-    (void)refill;
-    drain_freed(worker);
+    while ((batch = take(worker, done)) != NULL) {
+        reclaim_quietly(worker, batch);
+        if (use(worker, batch)) {
+            return true;
+        }
+    }
     return false;
 }
 
+/* The list of unpinned slots.  Others may go on unpinning. */
 static bool use_unpinned(haft_worker *worker, struct refill *refill)
 {
-    (void)refill;
-    return use_quietly(worker, drain_unpinned(worker));
-}
+    if (worker->table->on_reclaim != NULL) {
+        return !callback_is_running() && refill->unpinned++ < UNPINNED_MOST &&
+               detach(refill, drain_unpinned(worker));
+    }
+    struct batch *batch = drain_unpinned(worker);
 
-/* Others may go on unpinning. */
-static bool detach_unpinned(haft_worker *worker, struct refill *refill)
-{
-    return !callback_is_running() && refill->unpinned++ < UNPINNED_MOST &&
-           detach(refill, drain_unpinned(worker));
+    if (batch != NULL) {
+        reclaim_quietly(worker, batch);
+    }
+    return use(worker, batch);
 }
 
 /* --- a former local table's free slots, and fresh ones --- */
@@ -224,11 +165,10 @@ static uint64_t most_to_draw(const haft_worker *worker)
     return callback_is_running() ? 1 : worker->batch_limit;
 }
 
-static bool use_inherited(haft_worker *worker, struct refill *refill)
+static bool use_inherited(haft_worker *worker)
 {
     struct batch *batch = worker->filling;
 
-    (void)refill;
     batch->count = (uint32_t)inherited_take(worker, most_to_draw(worker), batch->indices);
     filling_set(worker, batch);
     return filling_count(worker) != 0;
@@ -277,34 +217,6 @@ static bool use_bounded(haft_worker *worker, struct refill *refill)
     return fill_from(worker, first, drawn);
 }
 
-/* --- which of them a table has --- */
-
-void refill_choose_sources(haft_table *table)
-{
-    const bool calls_back = table->on_reclaim != NULL;
-    struct refill_sources *sources = &table->refill_sources;
-    refill_source **next = sources->in_order;
-
-    if (calls_back) {
-        *next++ = use_destination;
-    }
-    *next++ = use_ready;
-    *next++ = calls_back ? detach_elapsed : use_elapsed;
-    *next++ = drain_freed_list;
-    if (table->slots.has_pins) {
-        *next++ = calls_back ? detach_unpinned : use_unpinned;
-    }
-    if (table->inherited.local != NULL) {
-        *next++ = use_inherited;
-    }
-    *next++ = table->waiting_bytes == 0 ? use_fresh : use_bounded;
-    *next++ = steal_ready;
-    *next++ = calls_back ? detach_stolen : steal_elapsed;
-    assert(next <= sources->in_order + REFILL_SOURCES_MOST);
-    *next = NULL;
-    sources->reclaim = calls_back ? reclaim_detached : NULL;
-}
-
 /* --- the rounds --- */
 
 /* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
@@ -319,17 +231,27 @@ static haft_status fail_refill(haft_worker *worker, haft_status fresh)
     return occupancy_why_none(table, worker, fresh);
 }
 
-/* One source after the other, until one has found something. */
+/*
+ * One source after the other, until one has found something: the filling batch has slots, or a
+ * batch was detached.
+ */
 static bool ask_sources(haft_worker *worker, struct refill *refill)
 {
-    refill_source *const *next = worker->table->refill_sources.in_order;
+    const haft_table *table = worker->table;
 
     refill->detached = NULL;
     refill->status = HAFT_OK;
-    while (*next != NULL && !(*next)(worker, refill)) {
-        next++;
+    if ((table->on_reclaim != NULL && use_destination(worker)) ||
+        use(worker, exchange_take_ready(worker)) ||
+        use_elapsed(worker, refill, exchange_take_elapsed)) {
+        return true;
     }
-    return *next != NULL;
+    drain_freed(worker); /* they take their ticket, for a later refill */
+    return (table->slots.has_pins && use_unpinned(worker, refill)) ||
+           (table->inherited.local != NULL && use_inherited(worker)) ||
+           (table->waiting_bytes == 0 ? use_fresh(worker, refill) : use_bounded(worker, refill)) ||
+           use(worker, exchange_steal_ready(worker)) ||
+           use_elapsed(worker, refill, exchange_steal_elapsed);
 }
 
 /*
@@ -342,7 +264,7 @@ static haft_status refill_round(haft_worker *worker, struct refill *refill)
     const bool found = ask_sources(worker, refill);
 
     if (refill->detached != NULL) {
-        worker->table->refill_sources.reclaim(worker, refill);
+        reclaim_batch(worker, refill->detached);
     }
     transit_end(worker, has_begun);
     return found ? HAFT_OK : fail_refill(worker, refill->status);

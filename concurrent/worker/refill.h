@@ -12,7 +12,4 @@
  */
 haft_status refill_if_empty(haft_worker *worker, uint64_t most, uint32_t *count);
 
-/* The table's sources, by its options.  Before any worker uses it. */
-void refill_choose_sources(haft_table *table);
-
 #endif /* HAFT_CONCURRENT_REFILL_H */

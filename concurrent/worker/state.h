@@ -113,28 +113,9 @@ struct released {
     atomic_u64 slots; /* in all of them */
 };
 
-struct refill; /* refill.c */
-
-/*
- * A refill source: a function that a refill asks for slots.  True: the filling batch has some, or a
- * batch was detached, to be reclaimed before the next round.
- */
-typedef bool refill_source(haft_worker *worker, struct refill *refill);
-
-#define REFILL_SOURCES_MOST 9 /* of a table with every option: refill_choose_sources() */
-
-/* How a table's refill goes, by the table's options: refill_choose_sources() sets it. */
-struct refill_sources {
-    refill_source *in_order[REFILL_SOURCES_MOST + 1]; /* NULL behind the last */
-
-    /* Between rounds, reclaim the batch that was detached.  NULL: none ever is. */
-    void (*reclaim)(haft_worker *worker, struct refill *refill);
-};
-
 struct haft_table {
     struct slots slots;
     haft_domain *domain;
-    struct refill_sources refill_sources;
     struct pool pool;
     uint32_t batch_max;    /* slots in a full batch */
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
