@@ -1,7 +1,7 @@
 /*
  * concurrent/clock/clock.h - the clocks: what a grace period is, and which thread drives it.
  *
- * One clock_*.c for each clock; thread and caller share clock_foreign.c, which waits for the read
+ * One clock_*.c for each clock; thread and caller are in clock_foreign.c, as both wait for the read
  * sections of a foreign clock.  Tickets and their order are the domain's.
  */
 #ifndef HAFT_CONCURRENT_CLOCK_H

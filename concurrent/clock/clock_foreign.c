@@ -1,10 +1,23 @@
 /*
- * How clocks wait for the grace periods of a foreign clock.
+ * The clocks that wait for the grace periods of a foreign one: the caller clock, driven by the
+ * threads that wait, and the thread clock, whose background thread waits when enough is requested.
  *
  * One thread drives at a time.  Tickets would allow several drivers, but with some foreign clocks
  * overlapping waits slow each other down.
+ *
+ * The thread clock sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one
+ * ticket in TICKETS_PER_WAKE posts, each allocation failure, and each hand-over of a table with
+ * on_reclaim or pins.  Fewer tickets than that may wait for long: no thread is short of their
+ * slots.
+ *
+ * Edges in this file.
+ *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
+ *   OWN    before the thread starts
+ *   HINT   the stop flag: the semaphore's post orders it
  */
-#include "concurrent/clock/clock_foreign.h"
+#include "concurrent/batches/tuning.h"
+#include "concurrent/clock/clock.h"
+#include "concurrent/clock/domain.h"
 #include "concurrent/clock/foreign.h"
 #include "concurrent/clock/grace_periods.h"
 #include "concurrent/clock/jobs_and_parks.h"
@@ -63,14 +76,14 @@ static _Noreturn void too_many_clocks(void)
     abort();
 }
 
-haft_status foreign_clock_start(haft_domain *domain)
+static haft_status foreign_clock_start(haft_domain *domain)
 {
     os_mutex_open(&domain->driver.lock);
     os_condition_open(&domain->driver.finished);
     return HAFT_OK;
 }
 
-void foreign_clock_stop(haft_domain *domain, bool is_forked)
+static void foreign_clock_stop(haft_domain *domain, bool is_forked)
 {
     if (is_forked) {
         return;
@@ -121,7 +134,7 @@ static void drive_or_await(haft_domain *domain)
 }
 
 /* Brought up to date: a thread may have come online or gone offline without haft. */
-struct nesting *foreign_clock_nesting(haft_domain *domain, bool wanted)
+static struct nesting *foreign_clock_nesting(haft_domain *domain, bool wanted)
 {
     struct nesting *nesting = find_nesting(domain->foreign.ctx);
 
@@ -156,7 +169,7 @@ static void reader_enters(haft_domain *domain)
     }
 }
 
-void foreign_clock_settle(haft_domain *domain, struct nesting *nesting, int32_t before)
+static void foreign_clock_settle(haft_domain *domain, struct nesting *nesting, int32_t before)
 {
     if (before <= 0 && nesting->level > 0) {
         assert(foreign_thread_is_registered(&domain->foreign) &&
@@ -174,7 +187,7 @@ static int32_t level_in(const haft_domain *domain)
     return nesting != NULL ? nesting->level : 0;
 }
 
-bool foreign_clock_in_section(const haft_domain *domain)
+static bool foreign_clock_in_section(const haft_domain *domain)
 {
     const haft_foreign_clock *foreign = &domain->foreign;
     const int32_t level = level_in(domain);
@@ -197,7 +210,7 @@ bool foreign_clock_in_section(const haft_domain *domain)
 }
 
 /* Before and after the calling thread blocks, in its outermost job or in none. */
-bool foreign_clock_pause(haft_domain *domain)
+static bool foreign_clock_pause(haft_domain *domain)
 {
     const bool holds = foreign_has_online(&domain->foreign) ? foreign_is_inside(&domain->foreign)
                                                             : level_in(domain) > 0;
@@ -208,14 +221,14 @@ bool foreign_clock_pause(haft_domain *domain)
     return holds;
 }
 
-void foreign_clock_resume(haft_domain *domain, bool held)
+static void foreign_clock_resume(haft_domain *domain, bool held)
 {
     if (held) {
         reader_enters(domain);
     }
 }
 
-haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket)
+static haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket)
 {
     const bool held = foreign_clock_pause(domain);
 
@@ -235,8 +248,8 @@ static bool may_lift(const haft_foreign_clock *foreign)
            foreign_thread_is_registered(foreign) && !foreign_is_inside(foreign);
 }
 
-haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker, struct member **member,
-                               uint32_t *lift)
+static haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker,
+                                      struct member **member, uint32_t *lift)
 {
     const bool comes_online = may_lift(&domain->foreign);
     struct nesting *nesting =
@@ -253,8 +266,8 @@ haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker, struct 
     return HAFT_OK;
 }
 
-void foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member,
-                         uint32_t lift)
+static void foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct member *member,
+                                uint32_t lift)
 {
     struct nesting *nesting = lift != 0 ? foreign_clock_nesting(domain, false) : NULL;
 
@@ -268,7 +281,7 @@ void foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct member
     }
 }
 
-void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+static void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
 {
     (void)member;
     (void)backlog;
@@ -276,7 +289,7 @@ void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_
 }
 
 /* Whatever jobs have begun; a clock without online() has nothing to go offline from. */
-void foreign_clock_offline(haft_domain *domain)
+static void foreign_clock_offline(haft_domain *domain)
 {
     /* In an inner job, the outer job's pointers would be void. */
     assert(!foreign_has_online(&domain->foreign) || !foreign_clock_in_section(domain));
@@ -284,7 +297,7 @@ void foreign_clock_offline(haft_domain *domain)
 }
 
 /* A thread that is parked stays so. */
-void foreign_clock_online(haft_domain *domain)
+static void foreign_clock_online(haft_domain *domain)
 {
     struct nesting *nesting = foreign_clock_nesting(domain, false);
 
@@ -296,7 +309,8 @@ void foreign_clock_online(haft_domain *domain)
     }
 }
 
-void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct text *text)
+static void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall,
+                                 struct text *text)
 {
     (void)stall;
     if (foreign_has_online(&domain->foreign)) {
@@ -308,3 +322,97 @@ void foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, st
                        "haft_job_end, or haft_thread_park before the job blocks)");
     }
 }
+
+/* --- the thread clock's thread --- */
+
+static void sleep_until_woken(struct thread_clock *clock)
+{
+    os_semaphore_wait(&clock->wake);
+    /* Weakened, this thread could miss the ticket of a thread that found it woken. */
+    exchange_acq_rel(WAKE, &clock->woken, 0);
+}
+
+static void drive_until_stopped(void *arg)
+{
+    haft_domain *domain = arg;
+
+    for (;;) {
+        sleep_until_woken(&domain->thread);
+        if (load_relaxed(HINT, &domain->thread.stopping) != 0) {
+            return;
+        }
+        domain_wait(domain);
+    }
+}
+
+static haft_status thread_start(haft_domain *domain)
+{
+    store_relaxed(OWN, &domain->thread.stopping, 0);
+    store_relaxed(OWN, &domain->thread.woken, 0);
+    if (!os_semaphore_open(&domain->thread.wake)) {
+        return HAFT_NO_THREAD;
+    }
+    foreign_clock_start(domain);
+    if (!os_thread_start(&domain->thread.thread, drive_until_stopped, domain)) {
+        foreign_clock_stop(domain, false);
+        os_semaphore_close(&domain->thread.wake);
+        return HAFT_NO_THREAD;
+    }
+    return HAFT_OK;
+}
+
+static void thread_stop(haft_domain *domain, bool is_forked)
+{
+    if (is_forked) {
+        return;
+    }
+    /* The thread's last grace period may wait for this one. */
+    const bool held = foreign_clock_pause(domain);
+
+    store_relaxed(HINT, &domain->thread.stopping, 1);
+    os_semaphore_post(&domain->thread.wake);
+    os_thread_join(&domain->thread.thread);
+    os_semaphore_close(&domain->thread.wake);
+    foreign_clock_stop(domain, false);
+    foreign_clock_resume(domain, held);
+}
+
+static void hurry(haft_domain *domain)
+{
+    if (exchange_acq_rel(WAKE, &domain->thread.woken, 1) == 0) {
+        os_semaphore_post(&domain->thread.wake);
+    }
+}
+
+static void requested(haft_domain *domain, uint64_t ticket)
+{
+    if (ticket % TICKETS_PER_WAKE == 0) {
+        hurry(domain);
+    }
+}
+
+/* --- both --- */
+
+#define FOREIGN_MEMBERS                                                                            \
+    .is_foreign = true, .wait_for = foreign_clock_wait_for, .join = foreign_clock_join,            \
+    .leave = foreign_clock_leave, .quiescent = foreign_clock_quiescent,                            \
+    .offline = foreign_clock_offline, .online = foreign_clock_online,                              \
+    .nesting = foreign_clock_nesting, .settle = foreign_clock_settle,                              \
+    .in_section = foreign_clock_in_section, .advise = foreign_clock_advise
+
+const struct clock caller_clock = {
+    .name = "caller",
+    .start = foreign_clock_start,
+    .stop = foreign_clock_stop,
+    FOREIGN_MEMBERS,
+};
+
+const struct clock thread_clock = {
+    .name = "thread",
+    .start = thread_start,
+    .stop = thread_stop,
+    .requested = requested,
+    .handed = hurry,
+    .hurry = hurry,
+    FOREIGN_MEMBERS,
+};
