@@ -9190,7 +9190,7 @@ HAFT_INTERNAL void haft__callback_end(void)
 /*
  * concurrent/clock/clock.h - the clocks: what a grace period is, and which thread drives it.
  *
- * One clock_*.c for each clock; thread and caller share clock_foreign.c, which waits for the read
+ * One clock_*.c for each clock; thread and caller are in clock_foreign.c, as both wait for the read
  * sections of a foreign clock.  Tickets and their order are the domain's.
  */
 
@@ -9274,52 +9274,151 @@ struct haft__clock {
 HAFT_CLOCKS(haft__CLOCK_OBJECT)
 
 /*
- * concurrent/clock/clock_foreign.h - common parts of the clocks that wait for a foreign one:
- * members of struct clock, and a pause of the thread's job while it blocks.
+ * concurrent/clock/measure.h - how long a grace period has been waited for.
+ *
+ * The measure names its grace period by `done` as it stood when a thread noticed the wait, and
+ * counts only while `done` still stands there.  So a measure needs no end, and a thread that writes
+ * or reads it late measures nothing.
  */
 
-HAFT_INTERNAL haft_status haft__foreign_clock_start(haft_domain *domain); /* HAFT_OK */
-HAFT_INTERNAL void haft__foreign_clock_stop(haft_domain *domain, bool is_forked);
-HAFT_INTERNAL bool haft__foreign_clock_pause(haft_domain *domain);
-HAFT_INTERNAL void haft__foreign_clock_resume(haft_domain *domain, bool held);
-HAFT_INTERNAL haft_status haft__foreign_clock_wait_for(haft_domain *domain, uint64_t ticket);
-HAFT_INTERNAL
-haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
-                               uint32_t *lift);
-HAFT_INTERNAL
-void haft__foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member,
-                         uint32_t lift);
-HAFT_INTERNAL
-void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog);
-HAFT_INTERNAL void haft__foreign_clock_offline(haft_domain *domain);
-HAFT_INTERNAL void haft__foreign_clock_online(haft_domain *domain);
-HAFT_INTERNAL struct haft__nesting *haft__foreign_clock_nesting(haft_domain *domain, bool wanted);
-HAFT_INTERNAL
-void haft__foreign_clock_settle(haft_domain *domain, struct haft__nesting *haft__nesting, int32_t before);
-HAFT_INTERNAL bool haft__foreign_clock_in_section(const haft_domain *domain);
-HAFT_INTERNAL
-void haft__foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct haft__text *text);
-
-/* concurrent/clock/clock_caller.c */
-
-/* The caller clock: driven by the threads that wait. */
-
-HAFT_INTERNAL const struct haft__clock haft__caller_clock = {
-    .name = "caller",
-    .is_foreign = true,
-    .start = haft__foreign_clock_start,
-    .stop = haft__foreign_clock_stop,
-    .wait_for = haft__foreign_clock_wait_for,
-    .join = haft__foreign_clock_join,
-    .leave = haft__foreign_clock_leave,
-    .quiescent = haft__foreign_clock_quiescent,
-    .offline = haft__foreign_clock_offline,
-    .online = haft__foreign_clock_online,
-    .nesting = haft__foreign_clock_nesting,
-    .settle = haft__foreign_clock_settle,
-    .in_section = haft__foreign_clock_in_section,
-    .advise = haft__foreign_clock_advise,
+struct haft__measure {
+    struct haft__os_mutex lock; /* to write the two words after it; only ever tried */
+    haft__atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
+    haft__atomic_u64 since;     /* when it was noticed, ns */
+    haft__atomic_u64 reported;  /* the `ticket` of the stall reported last */
 };
+
+#define haft__NS_PER_S UINT64_C(1000000000)
+
+/* The option with its default, and short enough to be added to the time. */
+HAFT_INTERNAL uint64_t haft__stall_limit(uint64_t stall_ns);
+
+/* Ready for its first grace period.  The lock is never destroyed: it has nothing to free. */
+HAFT_INTERNAL void haft__measure_open(struct haft__measure *haft__measure);
+
+/*
+ * The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free.
+ * False: it is not, for another thread has the lock.
+ */
+HAFT_INTERNAL bool haft__measure_begin(struct haft__measure *haft__measure, uint64_t done);
+
+/*
+ * Which ticket's wait is measured, and since when; 0: none.  It counts if `done` stands just before
+ * that ticket afterwards.  Wait-free.
+ */
+HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__measure, uint64_t *since);
+
+/*
+ * concurrent/clock/state.h - the structs of the domain.
+ */
+
+/* The nesting state of a thread with a clock: see jobs_and_parks.h. */
+struct haft__nesting {
+    int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
+    uint32_t open; /* jobs begun and not ended, and parks not taken back */
+
+    /* The latest lift: a worker opened on a thread that was parked or offline, and brought it
+     * online.  The last worker of the lift that closes takes that back. */
+    uint32_t lift;           /* its number */
+    uint32_t lift_workers;   /* open workers that were opened in it */
+    uint32_t lift_open : 30; /* `open` when it began: it ends when fewer are */
+    uint32_t is_lifted : 1;  /* it lasts */
+    uint32_t was_parked : 1; /* before it; else offline */
+};
+#define haft__LIFT_OPEN_MOST ((UINT32_C(1) << 30) - 1)
+#define haft__PARKED (-1) /* offline too; only a job, a worker or the end of the park brings it online */
+
+/* Of the clocks that wait for a foreign one. */
+struct haft__foreign_driver {
+    struct haft__os_mutex lock;
+    struct haft__os_condition finished;
+    bool is_driving;
+};
+
+/* The thread clock's. */
+struct haft__thread_clock {
+    struct haft__os_thread thread;
+    struct haft__os_semaphore wake;
+    haft__atomic_u64 woken; /* 1: posted, and not looked yet */
+    haft__atomic_u64 stopping;
+};
+
+struct haft_domain {
+    uint64_t number;            /* no other domain of the process ever has it */
+    haft_foreign_clock foreign; /* all NULL with the workers and the frame clock */
+    const struct haft__clock *clock;
+    struct haft__foreign_driver driver; /* of the clocks that wait for a foreign one */
+    struct haft__thread_clock thread;   /* the thread clock's */
+    haft__atomic_u64 members;           /* the workers clock's: address of the one added last */
+    haft__atomic_u64 sections;          /* open now; counted for the frame clock in debug builds */
+    void (*on_stall)(const haft_stall *stall, void *stall_arg);
+    void *stall_arg;
+    uint64_t stall_ns;
+    uint64_t process; /* where it was opened: registry_process() */
+
+    _Alignas(haft__CACHE_LINE) haft__atomic_u64 requested;
+    _Alignas(haft__CACHE_LINE) haft__atomic_u64 done;
+
+    haft__atomic_u64 tables;      /* open on this domain */
+    struct haft__measure measure; /* of the grace period under way */
+    haft__atomic_u64 grace_periods;
+    haft__atomic_u64 longest_ns;
+    haft__atomic_u64 stalls;
+
+    haft_allocator heap; /* of the domain and its members */
+};
+
+/*
+ * concurrent/clock/domain.h - the domain, as workers and tables use it: its clock's functions, each
+ * with a default for clocks that do not have it.
+ */
+
+/* Tell the clock that slots are wanted.  Lock-free. */
+HAFT_INTERNAL void haft__domain_hurry(haft_domain *domain);
+
+/* Tell the clock that slots were handed over.  Lock-free. */
+HAFT_INTERNAL void haft__domain_handed(haft_domain *domain);
+
+/*
+ * The calling thread opens, or closes, a worker, by its clock's rules: join and leave of struct
+ * clock.
+ */
+HAFT_INTERNAL
+haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
+                        uint32_t *lift);
+HAFT_INTERNAL
+void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift);
+
+/* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
+HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog);
+
+/* HAFT_OK; HAFT_FORKED in the child of a fork, if the domain is its parent's: it may not wait. */
+HAFT_INTERNAL haft_status haft__domain_check_process(const haft_domain *domain);
+
+/*
+ * Wait until `ticket` is done.  Blocking, outside read sections; a quiescent point of the thread.
+ * HAFT_OK, or HAFT_BUSY at once where waiting cannot help (the frame clock), or HAFT_FORKED.
+ */
+HAFT_INTERNAL haft_status haft__domain_wait_for(haft_domain *domain, uint64_t ticket);
+
+/* Wait until all tickets requested so far are done.  As above. */
+HAFT_INTERNAL haft_status haft__domain_wait(haft_domain *domain);
+
+/*
+ * Whether the calling thread may wait, announce a quiescent point, or take a table apart now:
+ * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION: it is known to be inside a read section or an inner
+ * job.  After HAFT_OK in an outermost job, the pointers resolved in that job are void.
+ */
+HAFT_INTERNAL haft_status haft__domain_check_moment(const haft_domain *domain);
+
+/*
+ * False if the calling thread is known to be in no section: with the workers clock another thread
+ * is online, and this one has no open worker, or is offline or parked.
+ */
+HAFT_INTERNAL bool haft__domain_may_read(const haft_domain *domain);
+
+/* Fill in which thread holds a grace period up, if the clock can tell. */
+HAFT_INTERNAL void haft__domain_blame(const haft_domain *domain, haft_stall *stall);
 
 /*
  * concurrent/clock/foreign.h - the callbacks of a foreign clock, with the notes that
@@ -9424,101 +9523,6 @@ static inline void haft__foreign_quiescent(const haft_foreign_clock *clock)
 }
 
 /*
- * concurrent/clock/measure.h - how long a grace period has been waited for.
- *
- * The measure names its grace period by `done` as it stood when a thread noticed the wait, and
- * counts only while `done` still stands there.  So a measure needs no end, and a thread that writes
- * or reads it late measures nothing.
- */
-
-struct haft__measure {
-    struct haft__os_mutex lock; /* to write the two words after it; only ever tried */
-    haft__atomic_u64 ticket;    /* the first one that waits: `done` + 1; 0: none was noticed */
-    haft__atomic_u64 since;     /* when it was noticed, ns */
-    haft__atomic_u64 reported;  /* the `ticket` of the stall reported last */
-};
-
-#define haft__NS_PER_S UINT64_C(1000000000)
-
-/* The option with its default, and short enough to be added to the time. */
-HAFT_INTERNAL uint64_t haft__stall_limit(uint64_t stall_ns);
-
-/* Ready for its first grace period.  The lock is never destroyed: it has nothing to free. */
-HAFT_INTERNAL void haft__measure_open(struct haft__measure *haft__measure);
-
-/*
- * The grace period behind `done` is waited for: measure it, unless it is measured.  Lock-free.
- * False: it is not, for another thread has the lock.
- */
-HAFT_INTERNAL bool haft__measure_begin(struct haft__measure *haft__measure, uint64_t done);
-
-/*
- * Which ticket's wait is measured, and since when; 0: none.  It counts if `done` stands just before
- * that ticket afterwards.  Wait-free.
- */
-HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__measure, uint64_t *since);
-
-/*
- * concurrent/clock/state.h - the structs of the domain.
- */
-
-/* The nesting state of a thread with a clock: see jobs_and_parks.h. */
-struct haft__nesting {
-    int32_t level; /* PARKED; 0: offline; 1: in a job, or online without; more: in an inner job */
-    uint32_t open; /* jobs begun and not ended, and parks not taken back */
-
-    /* The latest lift: a worker opened on a thread that was parked or offline, and brought it
-     * online.  The last worker of the lift that closes takes that back. */
-    uint32_t lift;           /* its number */
-    uint32_t lift_workers;   /* open workers that were opened in it */
-    uint32_t lift_open : 30; /* `open` when it began: it ends when fewer are */
-    uint32_t is_lifted : 1;  /* it lasts */
-    uint32_t was_parked : 1; /* before it; else offline */
-};
-#define haft__LIFT_OPEN_MOST ((UINT32_C(1) << 30) - 1)
-#define haft__PARKED (-1) /* offline too; only a job, a worker or the end of the park brings it online */
-
-/* Of the clocks that wait for a foreign one. */
-struct haft__foreign_driver {
-    struct haft__os_mutex lock;
-    struct haft__os_condition finished;
-    bool is_driving;
-};
-
-/* The thread clock's. */
-struct haft__thread_clock {
-    struct haft__os_thread thread;
-    struct haft__os_semaphore wake;
-    haft__atomic_u64 woken; /* 1: posted, and not looked yet */
-    haft__atomic_u64 stopping;
-};
-
-struct haft_domain {
-    uint64_t number;            /* no other domain of the process ever has it */
-    haft_foreign_clock foreign; /* all NULL with the workers and the frame clock */
-    const struct haft__clock *clock;
-    struct haft__foreign_driver driver; /* of the clocks that wait for a foreign one */
-    struct haft__thread_clock thread;   /* the thread clock's */
-    haft__atomic_u64 members;           /* the workers clock's: address of the one added last */
-    haft__atomic_u64 sections;          /* open now; counted for the frame clock in debug builds */
-    void (*on_stall)(const haft_stall *stall, void *stall_arg);
-    void *stall_arg;
-    uint64_t stall_ns;
-    uint64_t process; /* where it was opened: registry_process() */
-
-    _Alignas(haft__CACHE_LINE) haft__atomic_u64 requested;
-    _Alignas(haft__CACHE_LINE) haft__atomic_u64 done;
-
-    haft__atomic_u64 tables;      /* open on this domain */
-    struct haft__measure measure; /* of the grace period under way */
-    haft__atomic_u64 grace_periods;
-    haft__atomic_u64 longest_ns;
-    haft__atomic_u64 stalls;
-
-    haft_allocator heap; /* of the domain and its members */
-};
-
-/*
  * concurrent/clock/grace_periods.h - when a grace period has ended: the ticket clock.
  *
  * Message passing without fences.  `requested` counts tickets taken, `done` the tickets whose
@@ -9608,10 +9612,21 @@ HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain);
 /* concurrent/clock/clock_foreign.c */
 
 /*
- * How clocks wait for the grace periods of a foreign clock.
+ * The clocks that wait for the grace periods of a foreign one: the caller clock, driven by the
+ * threads that wait, and the thread clock, whose background thread waits when enough is requested.
  *
  * One thread drives at a time.  Tickets would allow several drivers, but with some foreign clocks
  * overlapping waits slow each other down.
+ *
+ * The thread clock sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one
+ * ticket in TICKETS_PER_WAKE posts, each allocation failure, and each hand-over of a table with
+ * on_reclaim or pins.  Fewer tickets than that may wait for long: no thread is short of their
+ * slots.
+ *
+ * Edges in this file.
+ *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
+ *   OWN    before the thread starts
+ *   HINT   the stop flag: the semaphore's post orders it
  */
 
 #define haft__MOST_CLOCKS 8 /* in which a thread may have jobs at once */
@@ -9660,14 +9675,14 @@ static _Noreturn void haft__too_many_clocks(void)
     abort();
 }
 
-HAFT_INTERNAL haft_status haft__foreign_clock_start(haft_domain *domain)
+static haft_status haft__foreign_clock_start(haft_domain *domain)
 {
     haft__os_mutex_open(&domain->driver.lock);
     haft__os_condition_open(&domain->driver.finished);
     return HAFT_OK;
 }
 
-HAFT_INTERNAL void haft__foreign_clock_stop(haft_domain *domain, bool is_forked)
+static void haft__foreign_clock_stop(haft_domain *domain, bool is_forked)
 {
     if (is_forked) {
         return;
@@ -9718,7 +9733,7 @@ static void haft__drive_or_await(haft_domain *domain)
 }
 
 /* Brought up to date: a thread may have come online or gone offline without haft. */
-HAFT_INTERNAL struct haft__nesting *haft__foreign_clock_nesting(haft_domain *domain, bool wanted)
+static struct haft__nesting *haft__foreign_clock_nesting(haft_domain *domain, bool wanted)
 {
     struct haft__nesting *haft__nesting = haft__find_nesting(domain->foreign.ctx);
 
@@ -9753,8 +9768,7 @@ static void haft__reader_enters(haft_domain *domain)
     }
 }
 
-HAFT_INTERNAL
-void haft__foreign_clock_settle(haft_domain *domain, struct haft__nesting *haft__nesting, int32_t before)
+static void haft__foreign_clock_settle(haft_domain *domain, struct haft__nesting *haft__nesting, int32_t before)
 {
     if (before <= 0 && haft__nesting->level > 0) {
         assert(haft__foreign_thread_is_registered(&domain->foreign) &&
@@ -9772,7 +9786,7 @@ static int32_t haft__level_in(const haft_domain *domain)
     return haft__nesting != NULL ? haft__nesting->level : 0;
 }
 
-HAFT_INTERNAL bool haft__foreign_clock_in_section(const haft_domain *domain)
+static bool haft__foreign_clock_in_section(const haft_domain *domain)
 {
     const haft_foreign_clock *foreign = &domain->foreign;
     const int32_t level = haft__level_in(domain);
@@ -9795,7 +9809,7 @@ HAFT_INTERNAL bool haft__foreign_clock_in_section(const haft_domain *domain)
 }
 
 /* Before and after the calling thread blocks, in its outermost job or in none. */
-HAFT_INTERNAL bool haft__foreign_clock_pause(haft_domain *domain)
+static bool haft__foreign_clock_pause(haft_domain *domain)
 {
     const bool holds = haft__foreign_has_online(&domain->foreign) ? haft__foreign_is_inside(&domain->foreign)
                                                             : haft__level_in(domain) > 0;
@@ -9806,14 +9820,14 @@ HAFT_INTERNAL bool haft__foreign_clock_pause(haft_domain *domain)
     return holds;
 }
 
-HAFT_INTERNAL void haft__foreign_clock_resume(haft_domain *domain, bool held)
+static void haft__foreign_clock_resume(haft_domain *domain, bool held)
 {
     if (held) {
         haft__reader_enters(domain);
     }
 }
 
-HAFT_INTERNAL haft_status haft__foreign_clock_wait_for(haft_domain *domain, uint64_t ticket)
+static haft_status haft__foreign_clock_wait_for(haft_domain *domain, uint64_t ticket)
 {
     const bool held = haft__foreign_clock_pause(domain);
 
@@ -9833,9 +9847,8 @@ static bool haft__may_lift(const haft_foreign_clock *foreign)
            haft__foreign_thread_is_registered(foreign) && !haft__foreign_is_inside(foreign);
 }
 
-HAFT_INTERNAL
-haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
-                               uint32_t *lift)
+static haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker,
+                                      struct haft__member **member, uint32_t *lift)
 {
     const bool comes_online = haft__may_lift(&domain->foreign);
     struct haft__nesting *haft__nesting =
@@ -9852,9 +9865,8 @@ haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker, s
     return HAFT_OK;
 }
 
-HAFT_INTERNAL
-void haft__foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member,
-                         uint32_t lift)
+static void haft__foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member,
+                                uint32_t lift)
 {
     struct haft__nesting *haft__nesting = lift != 0 ? haft__foreign_clock_nesting(domain, false) : NULL;
 
@@ -9868,8 +9880,7 @@ void haft__foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct 
     }
 }
 
-HAFT_INTERNAL
-void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog)
+static void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog)
 {
     (void)member;
     (void)backlog;
@@ -9877,7 +9888,7 @@ void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *mem
 }
 
 /* Whatever jobs have begun; a clock without online() has nothing to go offline from. */
-HAFT_INTERNAL void haft__foreign_clock_offline(haft_domain *domain)
+static void haft__foreign_clock_offline(haft_domain *domain)
 {
     /* In an inner job, the outer job's pointers would be void. */
     assert(!haft__foreign_has_online(&domain->foreign) || !haft__foreign_clock_in_section(domain));
@@ -9885,7 +9896,7 @@ HAFT_INTERNAL void haft__foreign_clock_offline(haft_domain *domain)
 }
 
 /* A thread that is parked stays so. */
-HAFT_INTERNAL void haft__foreign_clock_online(haft_domain *domain)
+static void haft__foreign_clock_online(haft_domain *domain)
 {
     struct haft__nesting *haft__nesting = haft__foreign_clock_nesting(domain, false);
 
@@ -9897,8 +9908,8 @@ HAFT_INTERNAL void haft__foreign_clock_online(haft_domain *domain)
     }
 }
 
-HAFT_INTERNAL
-void haft__foreign_clock_advise(const haft_domain *domain, const haft_stall *stall, struct haft__text *text)
+static void haft__foreign_clock_advise(const haft_domain *domain, const haft_stall *stall,
+                                 struct haft__text *text)
 {
     (void)stall;
     if (haft__foreign_has_online(&domain->foreign)) {
@@ -9911,137 +9922,7 @@ void haft__foreign_clock_advise(const haft_domain *domain, const haft_stall *sta
     }
 }
 
-/*
- * concurrent/clock/domain.h - the domain, as workers and tables use it: its clock's functions, each
- * with a default for clocks that do not have it.
- */
-
-/* Tell the clock that slots are wanted.  Lock-free. */
-HAFT_INTERNAL void haft__domain_hurry(haft_domain *domain);
-
-/* Tell the clock that slots were handed over.  Lock-free. */
-HAFT_INTERNAL void haft__domain_handed(haft_domain *domain);
-
-/*
- * The calling thread opens, or closes, a worker, by its clock's rules: join and leave of struct
- * clock.
- */
-HAFT_INTERNAL
-haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
-                        uint32_t *lift);
-HAFT_INTERNAL
-void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift);
-
-/* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
-HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog);
-
-/* HAFT_OK; HAFT_FORKED in the child of a fork, if the domain is its parent's: it may not wait. */
-HAFT_INTERNAL haft_status haft__domain_check_process(const haft_domain *domain);
-
-/*
- * Wait until `ticket` is done.  Blocking, outside read sections; a quiescent point of the thread.
- * HAFT_OK, or HAFT_BUSY at once where waiting cannot help (the frame clock), or HAFT_FORKED.
- */
-HAFT_INTERNAL haft_status haft__domain_wait_for(haft_domain *domain, uint64_t ticket);
-
-/* Wait until all tickets requested so far are done.  As above. */
-HAFT_INTERNAL haft_status haft__domain_wait(haft_domain *domain);
-
-/*
- * Whether the calling thread may wait, announce a quiescent point, or take a table apart now:
- * HAFT_OK; HAFT_IN_CALLBACK; HAFT_IN_SECTION: it is known to be inside a read section or an inner
- * job.  After HAFT_OK in an outermost job, the pointers resolved in that job are void.
- */
-HAFT_INTERNAL haft_status haft__domain_check_moment(const haft_domain *domain);
-
-/*
- * False if the calling thread is known to be in no section: with the workers clock another thread
- * is online, and this one has no open worker, or is offline or parked.
- */
-HAFT_INTERNAL bool haft__domain_may_read(const haft_domain *domain);
-
-/* Fill in which thread holds a grace period up, if the clock can tell. */
-HAFT_INTERNAL void haft__domain_blame(const haft_domain *domain, haft_stall *stall);
-
-/*
- * concurrent/clock/section_count.h - open sections, counted by debug builds (those without NDEBUG)
- * where no foreign clock knows them.
- *
- * Edges in this file.
- *   COUNT  open sections: the program orders the tick after them
- */
-
-/* `by`: 1 for one that begins, UINT64_MAX for one that ends. */
-static inline void haft__section_count(haft_domain *domain, uint64_t by)
-{
-    (void)domain;
-    (void)by;
-#ifndef NDEBUG
-    if (!domain->clock->is_foreign) {
-        haft__fetch_add_relaxed(COUNT, &domain->sections, by);
-    }
-#endif
-}
-
-static inline uint64_t haft__sections_open(const haft_domain *domain)
-{
-    return haft__load_relaxed(COUNT, &domain->sections);
-}
-
-/* concurrent/clock/clock_frame.c */
-
-/*
- * The frame clock: a grace period is the time between two ticks.  Only the program knows that no
- * section is open, so only haft_domain_tick() drives it, and no thread waits.
- */
-
-static haft_status haft__frame_wait_for(haft_domain *domain, uint64_t ticket)
-{
-    (void)domain;
-    (void)ticket;
-    return HAFT_BUSY; /* the tick that would end the wait may be the caller's own */
-}
-
-/* In the child of a fork, sections of threads that are gone stay counted. */
-static HAFT_UNUSED bool haft__no_section_is_open(const haft_domain *domain)
-{
-    return haft__sections_open(domain) == 0 || haft__domain_check_process(domain) != HAFT_OK;
-}
-
-haft_status haft_domain_tick(haft_domain *domain)
-{
-    if (domain->clock != &haft__frame_clock) {
-        return HAFT_WRONG_CLOCK;
-    }
-    if (haft__callback_is_running()) {
-        return HAFT_IN_CALLBACK;
-    }
-    assert(haft__no_section_is_open(domain) && "sections end before the tick");
-    haft__domain_end_grace(domain, haft__domain_requested(domain));
-    assert(haft__no_section_is_open(domain) && "no section begins during the tick");
-    return HAFT_OK;
-}
-
-HAFT_INTERNAL const struct haft__clock haft__frame_clock = {
-    .name = "frame",
-    .is_foreign = false,
-    .wait_for = haft__frame_wait_for,
-};
-
-/* concurrent/clock/clock_thread.c */
-
-/*
- * The thread clock: a background thread that drives grace periods when enough are requested.
- *
- * It sleeps on a semaphore.  Posting never blocks, so retiring stays lock-free; one ticket in
- * TICKETS_PER_WAKE posts, each allocation failure, and each hand-over of a table with on_reclaim or
- * pins.  Fewer tickets than that may wait for long: no thread is short of their slots.
- *
- * Edges in this file.
- *   WAKE   hurry (release) -> sleep_until_woken (acquire)   a ticket before the look at tickets
- *   OWN    before the thread starts
- *   HINT   the stop flag: the semaphore's post orders it
- */
+/* --- the thread clock's thread --- */
 
 static void haft__sleep_until_woken(struct haft__thread_clock *clock)
 {
@@ -10109,24 +9990,95 @@ static void haft__requested(haft_domain *domain, uint64_t ticket)
     }
 }
 
+/* --- both --- */
+
+#define haft__FOREIGN_MEMBERS                                                                            \
+    .is_foreign = true, .wait_for = haft__foreign_clock_wait_for, .join = haft__foreign_clock_join,            \
+    .leave = haft__foreign_clock_leave, .quiescent = haft__foreign_clock_quiescent,                            \
+    .offline = haft__foreign_clock_offline, .online = haft__foreign_clock_online,                              \
+    .nesting = haft__foreign_clock_nesting, .settle = haft__foreign_clock_settle,                              \
+    .in_section = haft__foreign_clock_in_section, .advise = haft__foreign_clock_advise
+
+HAFT_INTERNAL const struct haft__clock haft__caller_clock = {
+    .name = "caller",
+    .start = haft__foreign_clock_start,
+    .stop = haft__foreign_clock_stop,
+    haft__FOREIGN_MEMBERS,
+};
+
 HAFT_INTERNAL const struct haft__clock haft__thread_clock = {
     .name = "thread",
-    .is_foreign = true,
     .start = haft__thread_start,
     .stop = haft__thread_stop,
     .requested = haft__requested,
     .handed = haft__hurry,
     .hurry = haft__hurry,
-    .wait_for = haft__foreign_clock_wait_for,
-    .join = haft__foreign_clock_join,
-    .leave = haft__foreign_clock_leave,
-    .quiescent = haft__foreign_clock_quiescent,
-    .offline = haft__foreign_clock_offline,
-    .online = haft__foreign_clock_online,
-    .nesting = haft__foreign_clock_nesting,
-    .settle = haft__foreign_clock_settle,
-    .in_section = haft__foreign_clock_in_section,
-    .advise = haft__foreign_clock_advise,
+    haft__FOREIGN_MEMBERS,
+};
+
+/*
+ * concurrent/clock/section_count.h - open sections, counted by debug builds (those without NDEBUG)
+ * where no foreign clock knows them.
+ *
+ * Edges in this file.
+ *   COUNT  open sections: the program orders the tick after them
+ */
+
+/* `by`: 1 for one that begins, UINT64_MAX for one that ends. */
+static inline void haft__section_count(haft_domain *domain, uint64_t by)
+{
+    (void)domain;
+    (void)by;
+#ifndef NDEBUG
+    if (!domain->clock->is_foreign) {
+        haft__fetch_add_relaxed(COUNT, &domain->sections, by);
+    }
+#endif
+}
+
+static inline uint64_t haft__sections_open(const haft_domain *domain)
+{
+    return haft__load_relaxed(COUNT, &domain->sections);
+}
+
+/* concurrent/clock/clock_frame.c */
+
+/*
+ * The frame clock: a grace period is the time between two ticks.  Only the program knows that no
+ * section is open, so only haft_domain_tick() drives it, and no thread waits.
+ */
+
+static haft_status haft__frame_wait_for(haft_domain *domain, uint64_t ticket)
+{
+    (void)domain;
+    (void)ticket;
+    return HAFT_BUSY; /* the tick that would end the wait may be the caller's own */
+}
+
+/* In the child of a fork, sections of threads that are gone stay counted. */
+static HAFT_UNUSED bool haft__no_section_is_open(const haft_domain *domain)
+{
+    return haft__sections_open(domain) == 0 || haft__domain_check_process(domain) != HAFT_OK;
+}
+
+haft_status haft_domain_tick(haft_domain *domain)
+{
+    if (domain->clock != &haft__frame_clock) {
+        return HAFT_WRONG_CLOCK;
+    }
+    if (haft__callback_is_running()) {
+        return HAFT_IN_CALLBACK;
+    }
+    assert(haft__no_section_is_open(domain) && "sections end before the tick");
+    haft__domain_end_grace(domain, haft__domain_requested(domain));
+    assert(haft__no_section_is_open(domain) && "no section begins during the tick");
+    return HAFT_OK;
+}
+
+HAFT_INTERNAL const struct haft__clock haft__frame_clock = {
+    .name = "frame",
+    .is_foreign = false,
+    .wait_for = haft__frame_wait_for,
 };
 
 /*
@@ -11601,28 +11553,9 @@ struct haft__released {
     haft__atomic_u64 slots; /* in all of them */
 };
 
-struct haft__refill; /* refill.c */
-
-/*
- * A refill source: a function that a refill asks for slots.  True: the filling batch has some, or a
- * batch was detached, to be reclaimed before the next round.
- */
-typedef bool haft__refill_source(haft_worker *worker, struct haft__refill *refill);
-
-#define haft__REFILL_SOURCES_MOST 9 /* of a table with every option: refill_choose_sources() */
-
-/* How a table's refill goes, by the table's options: refill_choose_sources() sets it. */
-struct haft__refill_sources {
-    haft__refill_source *in_order[haft__REFILL_SOURCES_MOST + 1]; /* NULL behind the last */
-
-    /* Between rounds, reclaim the batch that was detached.  NULL: none ever is. */
-    void (*reclaim)(haft_worker *worker, struct haft__refill *refill);
-};
-
 struct haft_table {
     struct haft__slots slots;
     haft_domain *domain;
-    struct haft__refill_sources refill_sources;
     struct haft__pool pool;
     uint32_t batch_max;    /* slots in a full batch */
     uint32_t extent_slots; /* fresh slots that a worker draws at once */
@@ -11787,9 +11720,6 @@ static inline bool haft__life_give_up(const struct haft__slots *slots, haft_id i
  * `*count`.  HAFT_OK, or why there are none.  The worker's thread; lock-free, except callbacks.
  */
 HAFT_INTERNAL haft_status haft__refill_if_empty(haft_worker *worker, uint64_t most, uint32_t *count);
-
-/* The table's sources, by its options.  Before any worker uses it. */
-HAFT_INTERNAL void haft__refill_choose_sources(haft_table *table);
 
 /*
  * concurrent/worker/worker_batches.h - the two batches that a worker works with; the worker's
@@ -13666,8 +13596,7 @@ HAFT_INTERNAL void haft__sweep_handed(haft_worker *worker);
  *   5. a former local table's free slots, then fresh ones
  *   6. the ready batches of other workers, then their elapsed ones
  *
- * A table has only those that its options call for: refill_choose_sources().  To add a source of
- * slots, write a source and put it into that list.
+ * ask_sources() asks those that the table's options call for.
  *
  * Inside a callback, tables with on_reclaim leave elapsed batches alone.
  *
@@ -13727,29 +13656,16 @@ static bool haft__use(haft_worker *worker, struct haft__batch *batch)
 }
 
 /* Inside a callback: the slots that its thread has reclaimed so far. */
-static bool haft__use_destination(haft_worker *worker, struct haft__refill *refill)
+static bool haft__use_destination(haft_worker *worker)
 {
     struct haft__batch *destination = haft__reclaim_destination(worker->table);
 
-    (void)refill;
     if (destination == NULL) {
         return false;
     }
     haft__batch_move(worker->filling, destination, worker->batch_limit);
     haft__filling_set(worker, worker->filling);
     return true;
-}
-
-static bool haft__use_ready(haft_worker *worker, struct haft__refill *refill)
-{
-    (void)refill;
-    return haft__use(worker, haft__exchange_take_ready(worker));
-}
-
-static bool haft__steal_ready(haft_worker *worker, struct haft__refill *refill)
-{
-    (void)refill;
-    return haft__use(worker, haft__exchange_steal_ready(worker));
 }
 
 /* --- batches that have elapsed --- */
@@ -13764,49 +13680,8 @@ static uint64_t haft__done_of(haft_worker *worker, struct haft__refill *refill)
     return refill->done;
 }
 
-/* A batch that has elapsed, with a ticket up to `done`; NULL: none. */
+/* exchange_take_elapsed or exchange_steal_elapsed. */
 typedef struct haft__batch *haft__elapsed_taker(haft_worker *worker, uint64_t done);
-
-/* Tables without on_reclaim: reclaim the batch, and use it.  False: NULL, or no slot is left. */
-static bool haft__use_quietly(haft_worker *worker, struct haft__batch *batch)
-{
-    if (batch == NULL) {
-        return false;
-    }
-    haft__reclaim_quietly(worker, batch);
-    return haft__use(worker, batch);
-}
-
-/* Elapsed batches until one of them has slots. */
-static bool haft__use_first_elapsed(haft_worker *worker, struct haft__refill *refill, haft__elapsed_taker *take)
-{
-    const uint64_t done = haft__done_of(worker, refill);
-    struct haft__batch *batch;
-
-    while ((batch = take(worker, done)) != NULL) {
-        if (haft__use_quietly(worker, batch)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool haft__use_elapsed(haft_worker *worker, struct haft__refill *refill)
-{
-    return haft__use_first_elapsed(worker, refill, haft__exchange_take_elapsed);
-}
-
-static bool haft__steal_elapsed(haft_worker *worker, struct haft__refill *refill)
-{
-    return haft__use_first_elapsed(worker, refill, haft__exchange_steal_elapsed);
-}
-
-/* --- batches that have elapsed, in a table with on_reclaim --- */
-
-static void haft__reclaim_detached(haft_worker *worker, struct haft__refill *refill)
-{
-    haft__reclaim_batch(worker, refill->detached);
-}
 
 /* The round ends with this batch, to be reclaimed; false: NULL. */
 static bool haft__detach(struct haft__refill *refill, struct haft__batch *batch)
@@ -13815,42 +13690,38 @@ static bool haft__detach(struct haft__refill *refill, struct haft__batch *batch)
     return batch != NULL;
 }
 
-static bool haft__detach_first_elapsed(haft_worker *worker, struct haft__refill *refill, haft__elapsed_taker *take)
+/* Elapsed batches until one of them has slots; with on_reclaim, the first one. */
+static bool haft__use_elapsed(haft_worker *worker, struct haft__refill *refill, haft__elapsed_taker *take)
 {
-    return !haft__callback_is_running() && haft__detach(refill, take(worker, haft__done_of(worker, refill)));
-}
+    struct haft__batch *batch;
 
-static bool haft__detach_elapsed(haft_worker *worker, struct haft__refill *refill)
-{
-    return haft__detach_first_elapsed(worker, refill, haft__exchange_take_elapsed);
-}
+    if (worker->table->on_reclaim != NULL) {
+        return !haft__callback_is_running() && haft__detach(refill, take(worker, haft__done_of(worker, refill)));
+    }
+    const uint64_t done = haft__done_of(worker, refill);
 
-static bool haft__detach_stolen(haft_worker *worker, struct haft__refill *refill)
-{
-    return haft__detach_first_elapsed(worker, refill, haft__exchange_steal_elapsed);
-}
-
-/* --- the lists --- */
-
-/* They take their ticket, for a later refill. */
-static bool haft__drain_freed_list(haft_worker *worker, struct haft__refill *refill)
-{
-    (void)refill;
-    haft__drain_freed(worker);
+    while ((batch = take(worker, done)) != NULL) {
+        haft__reclaim_quietly(worker, batch);
+        if (haft__use(worker, batch)) {
+            return true;
+        }
+    }
     return false;
 }
 
+/* The list of unpinned slots.  Others may go on unpinning. */
 static bool haft__use_unpinned(haft_worker *worker, struct haft__refill *refill)
 {
-    (void)refill;
-    return haft__use_quietly(worker, haft__drain_unpinned(worker));
-}
+    if (worker->table->on_reclaim != NULL) {
+        return !haft__callback_is_running() && refill->unpinned++ < haft__UNPINNED_MOST &&
+               haft__detach(refill, haft__drain_unpinned(worker));
+    }
+    struct haft__batch *batch = haft__drain_unpinned(worker);
 
-/* Others may go on unpinning. */
-static bool haft__detach_unpinned(haft_worker *worker, struct haft__refill *refill)
-{
-    return !haft__callback_is_running() && refill->unpinned++ < haft__UNPINNED_MOST &&
-           haft__detach(refill, haft__drain_unpinned(worker));
+    if (batch != NULL) {
+        haft__reclaim_quietly(worker, batch);
+    }
+    return haft__use(worker, batch);
 }
 
 /* --- a former local table's free slots, and fresh ones --- */
@@ -13861,11 +13732,10 @@ static uint64_t haft__most_to_draw(const haft_worker *worker)
     return haft__callback_is_running() ? 1 : worker->batch_limit;
 }
 
-static bool haft__use_inherited(haft_worker *worker, struct haft__refill *refill)
+static bool haft__use_inherited(haft_worker *worker)
 {
     struct haft__batch *batch = worker->filling;
 
-    (void)refill;
     batch->count = (uint32_t)haft__inherited_take(worker, haft__most_to_draw(worker), batch->indices);
     haft__filling_set(worker, batch);
     return haft__filling_count(worker) != 0;
@@ -13914,34 +13784,6 @@ static bool haft__use_bounded(haft_worker *worker, struct haft__refill *refill)
     return haft__fill_from(worker, first, drawn);
 }
 
-/* --- which of them a table has --- */
-
-HAFT_INTERNAL void haft__refill_choose_sources(haft_table *table)
-{
-    const bool calls_back = table->on_reclaim != NULL;
-    struct haft__refill_sources *sources = &table->refill_sources;
-    haft__refill_source **next = sources->in_order;
-
-    if (calls_back) {
-        *next++ = haft__use_destination;
-    }
-    *next++ = haft__use_ready;
-    *next++ = calls_back ? haft__detach_elapsed : haft__use_elapsed;
-    *next++ = haft__drain_freed_list;
-    if (table->slots.has_pins) {
-        *next++ = calls_back ? haft__detach_unpinned : haft__use_unpinned;
-    }
-    if (table->inherited.local != NULL) {
-        *next++ = haft__use_inherited;
-    }
-    *next++ = table->waiting_bytes == 0 ? haft__use_fresh : haft__use_bounded;
-    *next++ = haft__steal_ready;
-    *next++ = calls_back ? haft__detach_stolen : haft__steal_elapsed;
-    assert(next <= sources->in_order + haft__REFILL_SOURCES_MOST);
-    *next = NULL;
-    sources->reclaim = calls_back ? haft__reclaim_detached : NULL;
-}
-
 /* --- the rounds --- */
 
 /* No slot: ask other workers and the clock to release theirs.  HAFT_BUSY, or `fresh`. */
@@ -13956,17 +13798,27 @@ static haft_status haft__fail_refill(haft_worker *worker, haft_status fresh)
     return haft__occupancy_why_none(table, worker, fresh);
 }
 
-/* One source after the other, until one has found something. */
+/*
+ * One source after the other, until one has found something: the filling batch has slots, or a
+ * batch was detached.
+ */
 static bool haft__ask_sources(haft_worker *worker, struct haft__refill *refill)
 {
-    haft__refill_source *const *next = worker->table->refill_sources.in_order;
+    const haft_table *table = worker->table;
 
     refill->detached = NULL;
     refill->status = HAFT_OK;
-    while (*next != NULL && !(*next)(worker, refill)) {
-        next++;
+    if ((table->on_reclaim != NULL && haft__use_destination(worker)) ||
+        haft__use(worker, haft__exchange_take_ready(worker)) ||
+        haft__use_elapsed(worker, refill, haft__exchange_take_elapsed)) {
+        return true;
     }
-    return *next != NULL;
+    haft__drain_freed(worker); /* they take their ticket, for a later refill */
+    return (table->slots.has_pins && haft__use_unpinned(worker, refill)) ||
+           (table->inherited.local != NULL && haft__use_inherited(worker)) ||
+           (table->waiting_bytes == 0 ? haft__use_fresh(worker, refill) : haft__use_bounded(worker, refill)) ||
+           haft__use(worker, haft__exchange_steal_ready(worker)) ||
+           haft__use_elapsed(worker, refill, haft__exchange_steal_elapsed);
 }
 
 /*
@@ -13979,7 +13831,7 @@ static haft_status haft__refill_round(haft_worker *worker, struct haft__refill *
     const bool found = haft__ask_sources(worker, refill);
 
     if (refill->detached != NULL) {
-        worker->table->refill_sources.reclaim(worker, refill);
+        haft__reclaim_batch(worker, refill->detached);
     }
     haft__transit_end(worker, has_begun);
     return found ? HAFT_OK : haft__fail_refill(worker, refill->status);
@@ -15240,9 +15092,8 @@ HAFT_INTERNAL void haft__table_free(haft_table *table);
 HAFT_INTERNAL haft_status haft__table_check_waiting(uint64_t bytes, uint64_t stride);
 
 /*
- * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set,
- * and inherited.local of a former local table: refill_choose_sources() reads them.  HAFT_OK or
- * HAFT_NO_MEMORY.  table_stop() undoes it.
+ * Set up all that a table has beside its slots.  Its slots, its capacity and its options are set.
+ * HAFT_OK or HAFT_NO_MEMORY.  table_stop() undoes it.
  */
 HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain);
 HAFT_INTERNAL void haft__table_stop(haft_table *table);
@@ -15732,7 +15583,6 @@ HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *doma
     haft__depot_open(&table->waiting, &table->pool);
     haft__depot_open(&table->ready, &table->pool);
     haft__lists_open(table);
-    haft__refill_choose_sources(table);
     haft__tables_add(table);
     return HAFT_OK;
 }
@@ -16455,7 +16305,7 @@ static haft_status haft__take_over(haft_table *table, haft_domain *domain, haft_
     table->slots.limit = haft__shared_limit(local);
     table->slots.wrapped = local->wraps;
     table->capacity = local->capacity;
-    table->inherited.local = local; /* before table_start(), which chooses the sources by it */
+    table->inherited.local = local;
     haft_status status = haft__runs_reserve(&table->slots.runs);
 
     status = status == HAFT_OK ? haft__table_start(table, domain) : status;
