@@ -17,7 +17,6 @@ case $target in
         sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,sides}.c) ;;
     counted) sources=(fuzz/{counted,model}.c) ;;
     exact) sources=(fuzz/exact.c fuzz/exact_subject.c) ;;
-    recording) sources=(fuzz/recording.c fuzz/recording_world.c) ;;
     ids) sources=(fuzz/ids.c fuzz/ids_tables.c) ;;
     options) sources=(fuzz/options.c fuzz/options_given.c fuzz/options_other.c) ;;
     saved)
@@ -29,7 +28,7 @@ case $target in
         packages=(zlib)
         ;;
     *)
-        echo "fuzz/run.sh: no target '$target'; there are: operations, counted, exact, ids, options, recording, saved, trace" >&2
+        echo "fuzz/run.sh: no target '$target'; there are: operations, counted, exact, ids, options, saved, trace" >&2
         exit 2
         ;;
 esac
