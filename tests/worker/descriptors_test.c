@@ -101,12 +101,17 @@ TEST_ON_EACH_CLOCK(descriptors, a_worker_brings_more_while_batches_wait_up_to_fu
     close_shared(&shared);
 }
 
-/* The ring of a worker has at most as many batches as it has descriptors for. */
+/* The rings of a worker have at most as many batches as it has descriptors for, beside those of the
+ * batches in hand. */
 TEST_ON_EACH_CLOCK(descriptors, without_memory_for_more_all_calls_go_on_with_short_rings)
 {
     struct shared shared = open_counted(*setting);
     const uint64_t most = descriptors_waiting(shared.worker);
 
+    cr_expect(le(u64,
+                 HAND_BATCHES + most + descriptors_ready(shared.worker) +
+                     descriptors_spare(shared.worker),
+                 SEGMENT_BATCHES));
     heap.left = 0;
     work(shared.worker, 300, WORTH_CLOSING);
     insert_all(shared.worker);
