@@ -29,36 +29,31 @@ struct opener {
     haft_status (*open)(struct room *room, const void *options, size_t size);
 };
 
-static haft_status open_local(struct room *room, const void *options, size_t size)
-{
-    haft_local *local;
-    const haft_status status = haft_local_open_sized(options, size, &local);
-
-    (void)room;
-    if (status == HAFT_OK) {
-        haft_local_close(local);
+#define OPENS_ALONE(kind)                                                                          \
+    static haft_status open_##kind(struct room *room, const void *options, size_t size)            \
+    {                                                                                              \
+        haft_##kind *made;                                                                         \
+        const haft_status status = haft_##kind##_open_sized(options, size, &made);                 \
+                                                                                                   \
+        (void)room;                                                                                \
+        if (status == HAFT_OK) {                                                                   \
+            haft_##kind##_close(made);                                                             \
+        }                                                                                          \
+        return status;                                                                             \
     }
-    return status;
-}
+
+OPENS_ALONE(local)
+OPENS_ALONE(packed)
+OPENS_ALONE(domain)
+OPENS_ALONE(history)
+OPENS_ALONE(arena)
+OPENS_ALONE(export)
 
 static haft_status measure_local(struct room *room, const void *options, size_t size)
 {
     haft_footprint footprint;
 
-    (void)room;
     return haft_local_footprint_sized(options, size, &footprint);
-}
-
-static haft_status open_packed(struct room *room, const void *options, size_t size)
-{
-    haft_packed *packed;
-    const haft_status status = haft_packed_open_sized(options, size, &packed);
-
-    (void)room;
-    if (status == HAFT_OK) {
-        haft_packed_close(packed);
-    }
-    return status;
 }
 
 static haft_status open_table(struct room *room, const void *options, size_t size)
@@ -69,39 +64,6 @@ static haft_status open_table(struct room *room, const void *options, size_t siz
     return status == HAFT_OK ? haft_table_close(table) : status;
 }
 
-static haft_status open_domain(struct room *room, const void *options, size_t size)
-{
-    haft_domain *domain;
-    const haft_status status = haft_domain_open_sized(options, size, &domain);
-
-    (void)room;
-    return status == HAFT_OK ? haft_domain_close(domain) : status;
-}
-
-static haft_status open_history(struct room *room, const void *options, size_t size)
-{
-    haft_history *history;
-    const haft_status status = haft_history_open_sized(options, size, &history);
-
-    (void)room;
-    if (status == HAFT_OK) {
-        haft_history_close(history);
-    }
-    return status;
-}
-
-static haft_status open_arena(struct room *room, const void *options, size_t size)
-{
-    haft_arena *arena;
-    const haft_status status = haft_arena_open_sized(options, size, &arena);
-
-    (void)room;
-    if (status == HAFT_OK) {
-        haft_arena_close(arena);
-    }
-    return status;
-}
-
 static haft_status open_commands(struct room *room, const void *options, size_t size)
 {
     haft_commands *commands;
@@ -109,18 +71,6 @@ static haft_status open_commands(struct room *room, const void *options, size_t 
 
     if (status == HAFT_OK) {
         haft_commands_close(commands);
-    }
-    return status;
-}
-
-static haft_status open_export(struct room *room, const void *options, size_t size)
-{
-    haft_export *export;
-    const haft_status status = haft_export_open_sized(options, size, &export);
-
-    (void)room;
-    if (status == HAFT_OK) {
-        haft_export_close(export);
     }
     return status;
 }
@@ -247,12 +197,11 @@ Test(sized, footprints_say_nothing_in_their_reserved_members)
 Test(sized, members_beyond_a_shorter_struct_are_not_taken_from_memory)
 {
     haft_local_options options = {.capacity = 10, .object_size = 8, .tag = 77};
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
 
     expect_status(haft_local_open(&options, &local), HAFT_BAD_TAG);
     assert_status(haft_local_open_sized(&options, offsetof(haft_local_options, tag), &local),
                   HAFT_OK);
-    haft_local_close(local);
 }
 
 Test(sized, reserved_members_that_are_not_zero_are_unknown_options)
