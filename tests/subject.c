@@ -10,6 +10,16 @@ haft_local *local_open(const haft_local_options *options)
     return local;
 }
 
+void local_end(haft_local **local)
+{
+    haft_local_close(*local);
+}
+
+void dense_end(haft_packed **packed)
+{
+    haft_packed_close(*packed);
+}
+
 haft_id local_insert_one(haft_local *local)
 {
     haft_id id = HAFT_NIL;

@@ -161,17 +161,10 @@ void limit_data(size_t more)
 
 void ignore(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
 }
 
 void count_reclaimed(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
     ++*(uint64_t *)arg;
 }
 

@@ -56,6 +56,11 @@ void need_forks_beside_threads(void);
         }                                                                                          \
     } while (0)
 
+/* The variable goes to `function`, by its address, at the end of its scope. */
+#define AT_END(function) __attribute__((cleanup(function)))
+void local_end(haft_local **local);
+void dense_end(haft_packed **packed);
+
 /* Widths at the edges of what a layout may have, presets first. */
 #define LAYOUTS 12
 extern const haft_layout layouts[LAYOUTS];

@@ -157,7 +157,6 @@ static haft_status live_with_history(const haft_allocator *allocator)
 /* An object is converted in memory that the table asks for. */
 static void convert(void *to, const void *from, void *arg)
 {
-    (void)arg;
     memcpy(to, from, 8);
 }
 
@@ -284,8 +283,6 @@ static void *take_after_other(void *context, size_t size, size_t alignment)
 /* The other table refuses an insertion, and no worker of it is closed. */
 static void be_refused(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)arg;
     if (worker != NULL && other_worker == NULL) {
         must(haft_insert(inserter, NULL, &id) != HAFT_OK);
         must(haft_worker_open(refusing, &other_worker) == HAFT_OK);

@@ -238,7 +238,7 @@ Test(block, is_all_that_a_table_in_it_touches_whatever_id_comes_in)
     static const haft_clock clocks[] = {HAFT_CLOCK_WORKERS, HAFT_CLOCK_FRAME};
 
     for (int i = 0; i < 2; i++) {
-        struct tight in = open_tight(clocks[i], 1 << 20);
+        AT_END(close_tight) struct tight in = open_tight(clocks[i], 1 << 20);
         uint64_t seed = 11;
         const haft_view view = haft_table_view(in.table);
         haft_worker *worker = open_worker(in.table);
@@ -255,13 +255,12 @@ Test(block, is_all_that_a_table_in_it_touches_whatever_id_comes_in)
 
         must(haft_trim(in.table, &released) == HAFT_OK && released == 0);
         expect_status(haft_table_close(in.table), HAFT_OK);
-        close_tight(&in);
     }
 }
 
 Test(block, that_has_no_more_gives_no_worker_and_the_table_goes_on)
 {
-    struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
+    AT_END(close_tight) struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
     haft_worker *workers[1000];
     int count = 0;
     haft_id id;
@@ -278,7 +277,6 @@ Test(block, that_has_no_more_gives_no_worker_and_the_table_goes_on)
         must(haft_worker_close(workers[i]) == HAFT_OK);
     }
     expect_status(haft_table_close(in.table), HAFT_OK);
-    close_tight(&in);
 }
 
 /* The block has no more. */
@@ -299,7 +297,7 @@ static void close_full(struct tight *in)
 
 Test(block, is_closed_though_full)
 {
-    struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
+    AT_END(close_full) struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
     haft_worker *worker = NULL;
     haft_id id;
 
@@ -308,7 +306,6 @@ Test(block, is_closed_though_full)
     must(haft_insert(worker, NULL, &id) == HAFT_OK);
     take_rest(&in);
     must(haft_worker_close(worker) == HAFT_OK);
-    close_full(&in);
 }
 
 struct beside {
@@ -332,7 +329,7 @@ static void *open_in_a_forgotten_job(void *arg)
 
 Test(block, a_thread_that_is_refused_a_worker_inside_a_job_counts_no_longer)
 {
-    struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
+    AT_END(close_full) struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
     struct beside beside = {.table = in.table};
     haft_worker *worker = open_worker(in.table);
     pthread_t thread;
@@ -347,12 +344,11 @@ Test(block, a_thread_that_is_refused_a_worker_inside_a_job_counts_no_longer)
     pthread_barrier_destroy(&beside.step);
     assert_status(haft_worker_open(in.table, &worker), HAFT_OK);
     must(haft_worker_close(worker) == HAFT_OK);
-    close_full(&in);
 }
 
 Test(block, has_the_local_table_that_a_shared_one_in_it_becomes)
 {
-    struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
+    AT_END(close_tight) struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
     haft_local *local = NULL;
     haft_worker *worker;
     haft_id id;
@@ -368,7 +364,6 @@ Test(block, has_the_local_table_that_a_shared_one_in_it_becomes)
     expect_status(haft_local_free(local, id), HAFT_OK);
     expect_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     haft_local_close(local);
-    close_tight(&in);
 }
 
 Test(block, has_allocation_sites_and_aligned_objects_too)

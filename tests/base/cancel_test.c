@@ -60,10 +60,6 @@ static void expect_to_come_back(void (*calls)(void))
 
 static void reclaimed(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
     a_callback();
 }
 
@@ -71,7 +67,7 @@ static void use_shared(void)
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = 8, .pins = true, .on_reclaim = reclaimed};
-    struct shared shared = open_shared(clock_of_test, &options);
+    AT_END(close_shared) struct shared shared = open_shared(clock_of_test, &options);
     haft_id ids[OBJECTS];
 
     for (int i = 0; i < OBJECTS; i++) {
@@ -88,7 +84,6 @@ static void use_shared(void)
         must(haft_worker_quiescent(shared.worker) == HAFT_OK);
     }
     must(haft_trim(shared.table, NULL) == HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(cancel, waits_and_callbacks_of_a_shared_table_come_back)
@@ -114,12 +109,11 @@ static void wait_by_foreign_clock(void)
     const haft_table_options options = {.capacity = OBJECTS};
 
     foreign.wait = waited;
-    struct shared shared = open_shared_on(&domain, &options);
+    AT_END(close_shared) struct shared shared = open_shared_on(&domain, &options);
 
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     must(haft_worker_flush(shared.worker) == HAFT_OK);
     must(haft_domain_wait(shared.domain) == HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(cancel, a_foreign_clock_that_waits_comes_back)
@@ -136,8 +130,6 @@ static struct reader reader;
 
 static void stalled(const haft_stall *stall, void *arg)
 {
-    (void)stall;
-    (void)arg;
     if (callbacks == 0) {
         reader_leave(&reader);
     }
@@ -179,16 +171,11 @@ Test(cancel, a_wait_for_a_reader_and_its_on_stall_come_back)
 
 static void destroyed(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     a_callback();
 }
 
 static void leaked(const haft_leak *leak, void *arg)
 {
-    (void)leak;
-    (void)arg;
     a_callback();
 }
 
@@ -200,7 +187,7 @@ static void use_local(void)
                                         .on_leak = leaked,
                                         .on_destroy = destroyed};
     const haft_side_options of_side = {.value_size = 8, .on_end = destroyed};
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     haft_side *side;
     haft_id id;
 
@@ -214,7 +201,6 @@ static void use_local(void)
     must(haft_local_clear(local) == HAFT_OK && callbacks == 3);
     must(haft_local_insert(local, NULL, &id) == HAFT_OK);
     haft_side_close(side);
-    haft_local_close(local);
 }
 
 Test(cancel, callbacks_of_a_local_table_come_back)
@@ -225,9 +211,6 @@ Test(cancel, callbacks_of_a_local_table_come_back)
 
 static int compared(const void *a, const void *b, void *arg)
 {
-    (void)a;
-    (void)b;
-    (void)arg;
     a_callback();
     return 0;
 }
@@ -236,7 +219,7 @@ static void use_packed(void)
 {
     const haft_packed_options options = {
         .capacity = OBJECTS, .object_size = 8, .on_destroy = destroyed};
-    haft_packed *packed;
+    AT_END(dense_end) haft_packed *packed;
     haft_id ids[3];
 
     must(haft_packed_open(&options, &packed) == HAFT_OK);
@@ -248,7 +231,6 @@ static void use_packed(void)
     must(haft_packed_free(packed, ids[0]) == HAFT_OK && callbacks == 1);
     must(haft_packed_kill(packed, ids[1]) == HAFT_OK);
     must(haft_packed_refresh(packed) == HAFT_OK && callbacks == 2);
-    haft_packed_close(packed);
 }
 
 Test(cancel, callbacks_of_a_packed_table_come_back)
@@ -287,8 +269,6 @@ static void look_at_counted(haft_counted *counted, haft_id id)
 
 static void refused_counted(const haft_bad_access *access, void *arg)
 {
-    (void)access;
-    (void)arg;
     callbacks++; /* cancellation is as outside: it may leave by longjmp() */
 }
 
@@ -335,7 +315,6 @@ static struct {
 
 static bool write_bytes(const void *bytes, size_t size, void *arg)
 {
-    (void)arg;
     must(file_bytes.at + size <= sizeof file_bytes.bytes);
     memcpy(file_bytes.bytes + file_bytes.at, bytes, size);
     file_bytes.at += size;
@@ -345,7 +324,6 @@ static bool write_bytes(const void *bytes, size_t size, void *arg)
 
 static bool read_bytes(void *bytes, size_t size, void *arg)
 {
-    (void)arg;
     must(file_bytes.at + size <= sizeof file_bytes.bytes);
     memcpy(bytes, file_bytes.bytes + file_bytes.at, size);
     file_bytes.at += size;
@@ -357,7 +335,7 @@ static void save_and_load(void)
 {
     haft_file file = {.write = write_bytes, .read = read_bytes};
     haft_local *local;
-    haft_packed *packed;
+    AT_END(dense_end) haft_packed *packed;
 
     must(haft_local_open(&(haft_local_options){.capacity = 10, .object_size = 8}, &local) ==
          HAFT_OK);
@@ -371,7 +349,6 @@ static void save_and_load(void)
     must(haft_packed_save(packed, &file) == HAFT_OK);
     file_bytes.at = 0;
     must(haft_packed_load(packed, &file) == HAFT_OK);
-    haft_packed_close(packed);
 }
 
 Test(cancel, saving_and_loading_come_back)
@@ -382,15 +359,13 @@ Test(cancel, saving_and_loading_come_back)
 
 static void recorded(haft_recorder *recorder, void *payload)
 {
-    (void)recorder;
-    (void)payload;
     a_callback();
 }
 
 static void apply_commands(void)
 {
     const haft_table_options options = {.capacity = OBJECTS, .object_size = 8};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_commands *commands;
     haft_recorder *recorder;
 
@@ -399,7 +374,6 @@ static void apply_commands(void)
     must(haft_recorder_call(recorder, recorded, NULL, 0) == HAFT_OK);
     must(haft_commands_apply(commands, NULL) == HAFT_OK);
     haft_commands_close(commands);
-    close_shared(&shared);
 }
 
 Test(cancel, commands_come_back)
@@ -410,14 +384,12 @@ Test(cancel, commands_come_back)
 
 static void *alloc_block(void *context, size_t size, size_t alignment)
 {
-    (void)context;
     a_callback();
     return haft_allocator_malloc().alloc(NULL, size, alignment);
 }
 
 static void free_block(void *context, void *block, size_t size)
 {
-    (void)context;
     a_callback();
     haft_allocator_malloc().free(NULL, block, size);
 }
@@ -463,12 +435,11 @@ Test(cancel, exporting_comes_back)
 
 static void leak(void)
 {
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     haft_id id;
 
     must(haft_local_open(&(haft_local_options){.capacity = 10, .sites = true}, &local) == HAFT_OK);
     must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-    haft_local_close(local);
 }
 
 Test(cancel, lines_on_stderr_come_back, .init = cr_redirect_stderr)

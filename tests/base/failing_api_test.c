@@ -124,8 +124,6 @@ Test(nth_call_of, opening_a_table_and_a_worker_on_each_clock)
 
 static void do_nothing(haft_recorder *recorder, void *payload)
 {
-    (void)recorder;
-    (void)payload;
 }
 
 static haft_status record(haft_commands *commands)
@@ -277,7 +275,7 @@ static void fail_each_step(haft_status (*step)(haft_local *local))
     bool reached = true;
 
     for (int n = 1; reached; n += n < 10 ? 1 : 50) {
-        haft_local *local = open_local();
+        AT_END(local_end) haft_local *local = open_local();
 
         must(n < 10000);
         fill_local(local);
@@ -289,7 +287,6 @@ static void fail_each_step(haft_status (*step)(haft_local *local))
         must(status == HAFT_OK || (reached && status == HAFT_NO_MEMORY));
         must(step(local) == HAFT_OK);
         fill_local(local);
-        haft_local_close(local);
     }
 }
 

@@ -333,7 +333,7 @@ TEST_ON_EACH_TABLE(strict_overcommit, the_last_slot_is_writable_to_its_last_byte
                 .object_size = sizes[i],
                 .object_alignment = alignment,
             };
-            struct subject subject = subject_open(*kind, &full);
+            AT_END(subject_close) struct subject subject = subject_open(*kind, &full);
             haft_id id;
 
             for (int n = 0; n < 1020; n++) {
@@ -341,7 +341,6 @@ TEST_ON_EACH_TABLE(strict_overcommit, the_last_slot_is_writable_to_its_last_byte
                 memset(haft_resolve(subject.view, id), 0xff, sizes[i]);
             }
             must(subject_live(&subject) == 1020);
-            subject_close(&subject);
         }
     }
 }
@@ -352,7 +351,7 @@ TEST_ON_EACH_TABLE(strict_overcommit, the_last_slot_is_writable_to_its_last_byte
 static void reserve_and_use(const haft_table_options *with)
 {
     static haft_id ids[OBJECTS];
-    struct shared shared = open_shared(MEMB_CALLER, with);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, with);
     haft_worker *idle[IDLE];
 
     for (int i = 0; i < IDLE; i++) {
@@ -380,7 +379,6 @@ static void reserve_and_use(const haft_table_options *with)
     for (int i = 0; i < IDLE; i++) {
         must(haft_worker_close(idle[i]) == HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 Test(strict_overcommit, reserve_capacity_says_what_is_refused_and_holds_its_promise)
@@ -403,7 +401,7 @@ Test(strict_overcommit, many_workers_with_full_rings_in_a_large_table)
     haft_worker *workers[WORKERS];
 
     faults.strict = true;
-    struct shared shared = open_shared(MEMB_CALLER, &large);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &large);
 
     for (int i = 0; i < WORKERS; i++) {
         workers[i] = open_worker(shared.table);
@@ -416,7 +414,6 @@ Test(strict_overcommit, many_workers_with_full_rings_in_a_large_table)
     for (int i = 0; i < WORKERS; i++) {
         haft_worker_close(workers[i]);
     }
-    close_shared(&shared);
 }
 
 /* The next step of memory is refused: what is free or due is used first, and then the answer. */
@@ -428,7 +425,7 @@ TEST_ON_EACH_CLOCK(strict_overcommit, at_a_limit_of_memory_insert_is_busy_while_
     haft_id id;
 
     faults.strict = true;
-    struct shared shared = open_shared(*setting, &large);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &large);
 
     must(haft_insert(shared.worker, NULL, &ids[count++]) == HAFT_OK);
     fail_calls(1, 1000000);
@@ -443,5 +440,4 @@ TEST_ON_EACH_CLOCK(strict_overcommit, at_a_limit_of_memory_insert_is_busy_while_
     expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_NO_MEMORY);
     fail_calls(0, -1);
     expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_OK);
-    close_shared(&shared);
 }

@@ -56,13 +56,12 @@ static void expect_small(struct setting setting, uint64_t live, int each, haft_r
 {
     const haft_table_options options = {
         .capacity = 4000000, .object_size = 8, .on_reclaim = on_reclaim};
-    struct shared shared = open_shared(setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
     struct churn one = {.table = shared.table, .live = live, .each = each, .seed = 41};
 
     churn(&one, shared.worker);
     cr_expect(not(one.failed));
     cr_expect(lt(u64, stats_of(shared.table).high_water, live + HELD_PER_WORKER));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(footprint, slots_in_use_stay_under_live_and_16384)
@@ -85,7 +84,7 @@ TEST_ON_EACH_CLOCK(footprint, slots_in_use_stay_under_live_and_16384_with_on_rec
 TEST_ON_EACH_CLOCK(footprint, of_two_threads_is_twice_that_and_no_more)
 {
     const haft_table_options options = {.capacity = 4000000, .object_size = 8};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct churn threads[2];
 
     haft_thread_offline(shared.domain);
@@ -99,7 +98,6 @@ TEST_ON_EACH_CLOCK(footprint, of_two_threads_is_twice_that_and_no_more)
     }
     haft_thread_online(shared.domain);
     cr_expect(lt(u64, stats_of(shared.table).high_water, 2 * (1000 + HELD_PER_WORKER)));
-    close_shared(&shared);
 }
 
 /* --- resident memory --- */
@@ -144,7 +142,7 @@ TEST_ON_EACH_TABLE(resident, looking_up_forged_ids_gives_no_answer_and_writes_no
 {
     need_wide_addresses();
     const haft_table_options options = {.capacity = 1 << 20, .object_size = 4088};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const long before = resident_pages();
     uint64_t seed = 47;
 
@@ -156,7 +154,6 @@ TEST_ON_EACH_TABLE(resident, looking_up_forged_ids_gives_no_answer_and_writes_no
     }
     /* Reading maps the system's page of zeros, which is not counted as resident. */
     cr_expect(lt(long, resident_pages() - before, 2000));
-    subject_close(&subject);
 }
 
 /* --- many tables on one domain --- */
@@ -186,7 +183,6 @@ static void open_one(haft_domain *domain, int table)
 
 static void open_worker_on(haft_domain *domain, int table)
 {
-    (void)domain;
     must(haft_worker_open(tables[table], &workers[table]) == HAFT_OK);
 }
 

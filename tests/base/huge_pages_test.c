@@ -11,11 +11,10 @@ static void expect_flags(int kind, bool huge_pages, const char *has, const char 
 {
     const haft_table_options options = {
         .capacity = 1 << 20, .object_size = 56, .huge_pages = huge_pages};
-    struct subject subject = subject_open(kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &options);
 
     cr_expect(mapping_has_flag(subject.view.base, has));
     cr_expect(not(mapping_has_flag(subject.view.base, has_not)));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(huge_pages, are_asked_for_with_the_option_and_declined_without)
@@ -27,20 +26,19 @@ TEST_ON_EACH_TABLE(huge_pages, are_asked_for_with_the_option_and_declined_withou
 Test(huge_pages, are_asked_for_by_a_clone_too)
 {
     const haft_local_options options = {.capacity = 1 << 20, .object_size = 56, .huge_pages = true};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
     haft_local *clone;
 
     assert_status(haft_local_clone(local, &clone), HAFT_OK);
     cr_expect(mapping_has_flag(haft_local_view(clone).base, "hg"));
     haft_local_close(clone);
-    haft_local_close(local);
 }
 
 TEST_ON_EACH_TABLE(huge_pages, objects_on_them_live_and_die_as_on_others)
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = sizeof(int), .huge_pages = true};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static haft_id ids[OBJECTS];
 
     for (int i = 0; i < OBJECTS; i++) {
@@ -52,7 +50,6 @@ TEST_ON_EACH_TABLE(huge_pages, objects_on_them_live_and_die_as_on_others)
         must(haft_resolve(subject.view, ids[i]) == NULL);
     }
     cr_expect(zero(u64, subject_live(&subject)));
-    subject_close(&subject);
 }
 
 Test(huge_pages, trimmed_go_back_by_parts_and_all_ids_stay_stale)

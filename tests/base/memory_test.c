@@ -40,7 +40,7 @@ TEST_ON_EACH_TABLE(limit, a_table_beyond_it_opens_grows_as_far_as_it_goes_and_wo
 {
     need_wide_addresses();
     limit_data(64 * MIB);
-    struct subject subject = subject_open(*kind, &large);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &large);
     const uint64_t count = fill_memory(&subject);
 
     cr_expect(lt(u64, 10000, count));
@@ -53,14 +53,13 @@ TEST_ON_EACH_TABLE(limit, a_table_beyond_it_opens_grows_as_far_as_it_goes_and_wo
         subject_settle(&subject);
         cr_expect(ge(u64, fill_memory(&subject), count));
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_CLOCK(limit, reached_by_many_at_once_they_are_as_many_as_there_was_memory_for)
 {
     need_wide_addresses();
     limit_data(64 * MIB);
-    struct shared shared = open_shared(*setting, &large);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &large);
     haft_status why = HAFT_OK;
     const size_t count = haft_insert_many(shared.worker, NULL, ids, SLOTS, &why);
     haft_id id = {0x5a5a};
@@ -76,14 +75,13 @@ TEST_ON_EACH_CLOCK(limit, reached_by_many_at_once_they_are_as_many_as_there_was_
     cr_expect(eq(sz, haft_free_many(shared.worker, ids, count, NULL), count));
     settle(shared.worker);
     cr_expect(ge(sz, haft_insert_many(shared.worker, NULL, ids, SLOTS, &why), count));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_TABLE(limit, when_it_is_raised_the_table_grows_on)
 {
     need_wide_addresses();
     limit_data(32 * MIB);
-    struct subject subject = subject_open(*kind, &large);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &large);
     const uint64_t count = fill_memory(&subject);
 
     limit_data(64 * MIB);
@@ -91,7 +89,6 @@ TEST_ON_EACH_TABLE(limit, when_it_is_raised_the_table_grows_on)
         must(subject_insert(&subject, NULL, &ids[count + i]) == HAFT_OK);
     }
     cr_expect(eq(u64, subject_live(&subject), count + 20000));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(limit, a_forged_id_into_memory_not_writable_yet_does_not_fault)
@@ -100,7 +97,7 @@ TEST_ON_EACH_TABLE(limit, a_forged_id_into_memory_not_writable_yet_does_not_faul
     uint64_t seed = 61;
 
     limit_data(32 * MIB);
-    struct subject subject = subject_open(*kind, &large);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &large);
 
     for (int n = 0; n < 100000; n++) {
         const haft_id id = {random_next(&seed)};
@@ -110,15 +107,12 @@ TEST_ON_EACH_TABLE(limit, a_forged_id_into_memory_not_writable_yet_does_not_faul
         must(subject_free(&subject, id) != HAFT_OK);
         must(subject_diagnose(&subject, id) != HAFT_OK);
     }
-    subject_close(&subject);
 }
 
 /* --- nothing is left behind --- */
 
 static void ignore_leak(const haft_leak *leak, void *arg)
 {
-    (void)leak;
-    (void)arg;
 }
 
 /* Open, use in all ways, close. */
@@ -130,7 +124,7 @@ static void live_once(struct setting setting)
                                         .sites = true,
                                         .on_leak = ignore_leak,
                                         .name = "short-lived"};
-    struct shared shared = open_shared(setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
     haft_worker *workers[8];
 
     for (int i = 0; i < 8; i++) {
@@ -145,7 +139,6 @@ static void live_once(struct setting setting)
     for (int i = 0; i < 8; i++) {
         must(haft_worker_close(workers[i]) == HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(leak, opening_and_closing_leaves_no_memory_and_no_mapping_behind)

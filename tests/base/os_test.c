@@ -278,7 +278,6 @@ static void post_later(int signal)
 {
     static int signals;
 
-    (void)signal;
     if (++signals == 3) { /* the wait has been interrupted twice */
         os_semaphore_post(&semaphore);
     }
@@ -419,7 +418,7 @@ static void sleep_a_ms(void)
 
 static void wait_for_condition(void)
 {
-    struct os_mutex mutex;
+    AT_END(os_mutex_close) struct os_mutex mutex;
     struct os_condition condition;
 
     os_mutex_open(&mutex);
@@ -428,7 +427,6 @@ static void wait_for_condition(void)
     os_condition_wait(&condition, &mutex, os_now_ns() + MS);
     os_mutex_unlock(&mutex);
     os_condition_close(&condition);
-    os_mutex_close(&mutex);
 }
 
 static void wait_for_semaphore(void)
@@ -441,7 +439,6 @@ static void wait_for_semaphore(void)
 
 static void sleep_in_thread(void *arg)
 {
-    (void)arg;
     os_sleep(20 * MS);
 }
 

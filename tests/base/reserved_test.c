@@ -170,7 +170,7 @@ Test(reserved, opening_a_counted_table_touches_a_few_pages_whatever_the_capacity
 static void expect_use_dumped(int kind)
 {
     const haft_table_options options = {.capacity = 1 << 20, .object_size = 1016};
-    struct subject subject = subject_open(kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &options);
     const char *last = subject.view.base + (size_t)subject.view.mask * subject.view.stride;
     haft_id id;
 
@@ -183,7 +183,6 @@ static void expect_use_dumped(int kind)
     cr_expect(not(mapping_has_flag(haft_resolve(subject.view, id), "dd")));
     cr_expect(mapping_has_flag(last, "dd"));
     cr_expect(mapping_has_flag((char *)haft_resolve(subject.view, id) + 8 * MIB, "dd"));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(reserved, what_no_slot_has_used_is_left_out_of_dumps)

@@ -45,8 +45,6 @@ static struct {
 
 static void end_local(void *object, haft_id id, void *arg)
 {
-    (void)id;
-    (void)arg;
     chain.ended++;
     haft_local_free(chain.local, *(haft_id *)object);
 }
@@ -77,8 +75,6 @@ Test(small_stack, a_chain_in_a_local_table_goes_with_its_first_object)
 
 static void end_packed(void *object, haft_id id, void *arg)
 {
-    (void)id;
-    (void)arg;
     chain.ended++;
     haft_packed_kill(chain.packed, *(haft_id *)object);
 }
@@ -112,8 +108,6 @@ static void end_shared(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     const haft_id next = *(haft_id *)object;
 
-    (void)id;
-    (void)arg;
     chain.ended++;
     if (worker != NULL) {
         haft_free(worker, next);

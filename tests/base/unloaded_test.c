@@ -39,8 +39,6 @@ static struct {
 
 static void count_destroyed(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
     ++*(int *)arg;
 }
 
@@ -49,7 +47,6 @@ static void *hold_and_end_later(void *arg)
 {
     haft_id id;
 
-    (void)arg;
     must(counted.insert(counted.table, NULL, &id) == HAFT_OK);
     must(counted.acquire(counted.table, id) != NULL);
     must(counted.free_(counted.table, id) == HAFT_OK);

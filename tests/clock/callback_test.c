@@ -76,9 +76,6 @@ static void call_all(void)
 
 static void on_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     if (worker != NULL) {
         call_all();
     }
@@ -148,7 +145,6 @@ static void wait_in_reclaim(void *object, haft_id id, haft_worker *worker, void 
 {
     haft_status *waited = arg;
 
-    (void)object;
     if (*waited == HAFT_OK) {
         *waited = haft_insert_wait(worker, NULL, &id);
     }
@@ -162,7 +158,7 @@ Test(callback, an_insertion_that_would_wait_in_on_reclaim_is_refused)
                                         .layout = HAFT_LAYOUT_OF(3, 8, 0),
                                         .on_reclaim = wait_in_reclaim,
                                         .reclaim_arg = &waited};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     struct reader reader;
     haft_id ids[4];
 
@@ -178,7 +174,6 @@ Test(callback, an_insertion_that_would_wait_in_on_reclaim_is_refused)
     expect_status(haft_insert(shared.worker, NULL, &ids[0]), HAFT_OK);
     expect_status(waited, HAFT_IN_CALLBACK);
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 struct respawn {
@@ -193,8 +188,6 @@ static void respawn(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     struct respawn *respawn = arg;
 
-    (void)object;
-    (void)id;
     if (worker != NULL && respawn->worker != NULL) {
         respawn->failures += haft_insert(respawn->worker, NULL, &respawn->id) != HAFT_OK ||
                              haft_free(respawn->worker, respawn->id) != HAFT_OK;
@@ -209,7 +202,7 @@ Test(callback, a_table_used_in_on_reclaim_gets_its_slots_back_at_quiescent_point
         .capacity = 100, .on_reclaim = respawn, .reclaim_arg = &state};
     const haft_table_options one = {
         .capacity = 1, .layout = HAFT_LAYOUT_OF(3, 32, 0), .on_reclaim = ignore};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     must(haft_table_open(shared.domain, &one, &state.table) == HAFT_OK);
     state.worker = open_worker(state.table);
@@ -225,7 +218,6 @@ Test(callback, a_table_used_in_on_reclaim_gets_its_slots_back_at_quiescent_point
     must(haft_worker_close(state.worker) == HAFT_OK);
     state.worker = NULL;
     must(haft_table_close(state.table) == HAFT_OK);
-    close_shared(&shared);
 }
 
 struct chain {
@@ -237,7 +229,6 @@ static void insert_again(void *object, haft_id id, haft_worker *worker, void *ar
 {
     struct chain *chain = arg;
 
-    (void)object;
     if (worker != NULL && chain->calls++ == 1) {
         chain->status = haft_insert(worker, NULL, &id);
     }
@@ -249,7 +240,7 @@ Test(callback, finds_the_slots_that_were_taken_back_before_its_own)
     struct chain chain = {HAFT_BUSY, 0};
     const haft_table_options options = {
         .capacity = 1000, .on_reclaim = insert_again, .reclaim_arg = &chain};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id first = insert(shared.worker);
     const haft_id second = insert(shared.worker);
     haft_id id;
@@ -263,16 +254,12 @@ Test(callback, finds_the_slots_that_were_taken_back_before_its_own)
     must(haft_worker_quiescent(shared.worker) == HAFT_OK);
     cr_expect(eq(int, chain.calls, 2));
     expect_status(chain.status, HAFT_OK);
-    close_shared(&shared);
 }
 
 /* --- a worker that the callback opens --- */
 
 static void use_workers_of_its_own(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     if (reach.calls == 2) {
         return; /* for what the calls before have freed */
     }
@@ -299,7 +286,7 @@ TEST_ON_EACH_CLOCK(callback, may_close_the_workers_that_it_has_opened)
     const haft_table_options options = {
         .capacity = 64, .object_size = 8, .on_reclaim = use_workers_of_its_own};
     const haft_table_options plain = {.capacity = 64, .object_size = 8};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     assert_status(haft_table_open(shared.domain, &plain, &reach.other), HAFT_OK);
     for (uint64_t i = 0; i < 2; i++) {
@@ -312,5 +299,4 @@ TEST_ON_EACH_CLOCK(callback, may_close_the_workers_that_it_has_opened)
     }
     expect_status(haft_worker_close(reach.others), HAFT_OK);
     expect_status(haft_table_close(reach.other), HAFT_OK);
-    close_shared(&shared);
 }

@@ -105,7 +105,7 @@ static void expect_asleep(struct setting setting)
 {
     int before[MOST_TASKS];
     const int count = tasks(before);
-    struct shared shared = open_shared(setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
     const int clock = new_task(before, count);
     bool silent = false;
 
@@ -118,7 +118,6 @@ static void expect_asleep(struct setting setting)
     }
     cr_expect(silent);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 Test(thread_clock, an_idle_domain_costs_no_wake_up_and_no_cpu_time)
@@ -129,7 +128,7 @@ Test(thread_clock, an_idle_domain_costs_no_wake_up_and_no_cpu_time)
 
 static void expect_driven(struct setting setting)
 {
-    struct shared shared = open_shared(setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
 
     for (int i = 0; i < 128 * 100; i++) { /* no quiescent point, no wait: 100 batches */
         must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
@@ -141,7 +140,6 @@ static void expect_driven(struct setting setting)
     haft_thread_online(shared.domain);
     cr_expect(lt(u64, haft_domain_stats_get(shared.domain).backlog, 64));
     cr_expect(ge(u64, haft_domain_stats_get(shared.domain).grace_periods, 1));
-    close_shared(&shared);
 }
 
 Test(thread_clock, many_tickets_are_driven_without_anybody_waiting)
@@ -152,7 +150,7 @@ Test(thread_clock, many_tickets_are_driven_without_anybody_waiting)
 
 static void expect_flush_driven(struct setting setting)
 {
-    struct shared shared = open_shared(setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
 
     expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     expect_status(haft_worker_flush(shared.worker), HAFT_OK);
@@ -162,7 +160,6 @@ static void expect_flush_driven(struct setting setting)
     }
     haft_thread_online(shared.domain);
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
-    close_shared(&shared);
 }
 
 Test(thread_clock, a_flush_wakes_it)
@@ -174,7 +171,7 @@ Test(thread_clock, a_flush_wakes_it)
 static void expect_failure_ends(struct setting setting)
 {
     const haft_table_options small = {.capacity = 64};
-    struct shared shared = open_shared(setting, &small);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &small);
     haft_id ids[256];
     int count = 0;
 
@@ -192,7 +189,6 @@ static void expect_failure_ends(struct setting setting)
         sleep_ms(1);
     }
     expect_status(status, HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(thread_clock, a_worker_short_of_slots_wakes_it_and_finds_some_soon)
@@ -210,7 +206,7 @@ Test(thread_clock, its_thread_blocks_all_signals_and_the_callers_mask_stays)
 
     sigemptyset(&mask);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    struct shared shared = open_shared(memb_thread, &options);
+    AT_END(close_shared) struct shared shared = open_shared(memb_thread, &options);
 
     sleep_ms(50); /* a thread that starts blocks all signals for a moment */
     const unsigned long long blocked = status_of(new_task(before, count), "SigBlk: %llx");
@@ -222,7 +218,6 @@ Test(thread_clock, its_thread_blocks_all_signals_and_the_callers_mask_stays)
     for (int signal = 1; signal < 32; signal++) {
         cr_expect(eq(int, sigismember(&after, signal), sigismember(&mask, signal)));
     }
-    close_shared(&shared);
 }
 
 Test(thread_clock, closing_the_domain_ends_its_thread)
@@ -231,11 +226,10 @@ Test(thread_clock, closing_the_domain_ends_its_thread)
     const int before = tasks(ids);
 
     for (int i = 0; i < 20; i++) {
-        struct shared shared = open_shared(memb_thread, &options);
+        AT_END(close_shared) struct shared shared = open_shared(memb_thread, &options);
 
         churn(&shared, 3000);
         cr_assert(tasks_become(before + 1));
-        close_shared(&shared);
     }
     cr_expect(tasks_become(before));
 }
@@ -279,10 +273,9 @@ Test(caller_clock, waiters_cost_no_cpu_time_while_one_of_them_drives)
     static const struct setting callers[] = {{MEMB, HAFT_CLOCK_CALLER}, {QSBR, HAFT_CLOCK_CALLER}};
 
     for (int i = 0; i < 2; i++) {
-        struct shared shared = open_shared(callers[i], &options);
+        AT_END(close_shared) struct shared shared = open_shared(callers[i], &options);
 
         cr_expect(waiters_sleep(&shared));
-        close_shared(&shared);
     }
 }
 
@@ -290,9 +283,8 @@ Test(caller_clock, starts_no_thread)
 {
     int ids[MOST_TASKS];
     const int before = tasks(ids);
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     churn(&shared, 20000);
     cr_expect(eq(int, tasks(ids), before));
-    close_shared(&shared);
 }

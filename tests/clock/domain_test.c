@@ -112,7 +112,7 @@ TEST_ON_EACH_CLOCK(domain, with_an_open_table_is_in_use_and_goes_on_working)
 
 TEST_ON_EACH_CLOCK(domain, two_tables_share_it_and_it_is_closed_last)
 {
-    struct shared a = open_shared(*setting, &table_options);
+    AT_END(close_shared) struct shared a = open_shared(*setting, &table_options);
     haft_table *b;
 
     assert_status(haft_table_open(a.domain, &table_options, &b), HAFT_OK);
@@ -126,13 +126,12 @@ TEST_ON_EACH_CLOCK(domain, two_tables_share_it_and_it_is_closed_last)
     haft_worker_close(worker);
     expect_status(haft_table_close(b), HAFT_OK);
     expect_status(haft_domain_close(a.domain), HAFT_IN_USE);
-    close_shared(&a);
 }
 
 static void insert_free_and_close(const haft_foreign_clock *foreign_clock, haft_clock clock)
 {
     const haft_domain_options options = {.foreign_clock = foreign_clock, .clock = clock};
-    struct shared shared = open_shared_on(&options, &table_options);
+    AT_END(close_shared) struct shared shared = open_shared_on(&options, &table_options);
     const haft_id id = insert(shared.worker);
 
     haft_section_begin(shared.domain);
@@ -141,7 +140,6 @@ static void insert_free_and_close(const haft_foreign_clock *foreign_clock, haft_
     haft_section_end(shared.domain);
     expect_status(haft_free(shared.worker, id), HAFT_OK);
     settle(shared.worker);
-    close_shared(&shared);
 }
 
 Test(domain, the_flavours_mb_and_bp_work_as_memb_does)
@@ -217,7 +215,7 @@ static void free_one(struct shared *shared)
 
 TEST_ON_EACH_CLOCK(domain_wait, lasts_until_a_reader_that_was_inside_has_left)
 {
-    struct shared shared = open_shared(*setting, &table_options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &table_options);
     struct waiter waiter;
     struct reader reader;
 
@@ -233,12 +231,11 @@ TEST_ON_EACH_CLOCK(domain_wait, lasts_until_a_reader_that_was_inside_has_left)
     haft_thread_online(shared.domain);
     expect_status(waiter.status, HAFT_OK);
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(domain_wait, with_nothing_requested_costs_no_grace_period)
 {
-    struct shared shared = open_shared(*setting, &table_options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &table_options);
     struct reader reader;
 
     settle(shared.worker);
@@ -250,24 +247,22 @@ TEST_ON_EACH_CLOCK(domain_wait, with_nothing_requested_costs_no_grace_period)
     }
     reader_leave(&reader);
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, before));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(domain_wait, does_not_cover_a_workers_open_batch)
 {
-    struct shared shared = open_shared(*setting, &table_options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &table_options);
 
     settle(shared.worker);
     expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
     cr_expect(eq(u64, stats_of(shared.table).retired, 1));
-    close_shared(&shared);
 }
 
 Test(domain_wait, inside_a_section_is_refused_and_does_nothing)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &table_options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &table_options);
 
     expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     haft_worker_flush(shared.worker);
@@ -280,12 +275,11 @@ Test(domain_wait, inside_a_section_is_refused_and_does_nothing)
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, 0));
     haft_section_end(shared.domain);
     expect_status(haft_domain_wait(shared.domain), HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(domain_wait, by_several_threads_at_once_ends_for_all)
 {
-    struct shared shared = open_shared(*setting, &table_options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &table_options);
     struct waiter waiters[4];
 
     for (int round = 0; round < 50; round++) {
@@ -302,14 +296,13 @@ TEST_ON_EACH_CLOCK(domain_wait, by_several_threads_at_once_ends_for_all)
         haft_thread_online(shared.domain);
         must(haft_domain_stats_get(shared.domain).backlog == 0);
     }
-    close_shared(&shared);
 }
 
 /* --- counters --- */
 
 Test(domain_stats, count_tickets_and_grace_periods)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &table_options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &table_options);
 
     for (uint64_t n = 1; n <= 3; n++) {
         expect_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
@@ -325,7 +318,6 @@ Test(domain_stats, count_tickets_and_grace_periods)
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, 1));
     cr_expect(lt(u64, 0, haft_domain_stats_get(shared.domain).longest_grace_period_ns));
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).stalls, 0));
-    close_shared(&shared);
 }
 
 /* For most of `ms`, if the machine is not too busy for another thread to begin to wait. */
@@ -347,7 +339,7 @@ static void hold_up_a_grace_period(struct shared *shared, unsigned ms)
 TEST_ON_EACH_CLOCK(domain_stats, longest_grace_period_is_at_least_what_a_reader_made_it)
 {
     const uint64_t long_ns = 50 * 1000 * 1000;
-    struct shared shared = open_shared(*setting, &table_options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &table_options);
     haft_domain_stats stats = haft_domain_stats_get(shared.domain);
 
     for (unsigned ms = 150; ms <= 5000 && stats.longest_grace_period_ns < long_ns; ms *= 2) {
@@ -362,5 +354,4 @@ TEST_ON_EACH_CLOCK(domain_stats, longest_grace_period_is_at_least_what_a_reader_
     cr_expect(ge(u64, longest, stats.longest_grace_period_ns));
     cr_expect(eq(u64, stats_of(shared.table).clock.longest_grace_period_ns, longest));
     cr_expect(ge(u64, stats.grace_periods, 1));
-    close_shared(&shared);
 }

@@ -63,7 +63,6 @@ static void count_quiescent(void *ctx)
 
 static bool is_inside(void *ctx)
 {
-    (void)ctx;
     return depth != 0 || is_online;
 }
 
@@ -272,7 +271,7 @@ Test(foreign_clock, jobs_of_domains_with_one_ctx_are_jobs_of_one_clock)
     make_sections(&fakes[1]);
     struct shared a = open_with(&fakes[0], HAFT_CLOCK_CALLER);
     struct shared b = open_with(&fakes[0], HAFT_CLOCK_CALLER);
-    struct shared other = open_with(&fakes[1], HAFT_CLOCK_CALLER);
+    AT_END(close_shared) struct shared other = open_with(&fakes[1], HAFT_CLOCK_CALLER);
     const haft_job_state outer = haft_job_begin(a.domain);
     const haft_job_state inner = haft_job_begin(b.domain);
 
@@ -287,7 +286,6 @@ Test(foreign_clock, jobs_of_domains_with_one_ctx_are_jobs_of_one_clock)
     cr_expect(eq(u32, fakes[0].ends, 1));
     close_shared(&a);
     close_shared(&b);
-    close_shared(&other);
 }
 
 Test(foreign_clock, without_inside_an_inner_job_is_known_and_a_section_is_not)
@@ -296,7 +294,7 @@ Test(foreign_clock, without_inside_an_inner_job_is_known_and_a_section_is_not)
 
     make_sections(&fake);
     fake.clock.inside = NULL;
-    struct shared shared = open_with(&fake, HAFT_CLOCK_CALLER);
+    AT_END(close_shared) struct shared shared = open_with(&fake, HAFT_CLOCK_CALLER);
     const haft_job_state outer = haft_job_begin(shared.domain);
     const haft_job_state inner = haft_job_begin(shared.domain);
 
@@ -308,7 +306,6 @@ Test(foreign_clock, without_inside_an_inner_job_is_known_and_a_section_is_not)
     haft_section_begin(shared.domain);
     expect_status(haft_domain_wait(shared.domain), HAFT_OK); /* nothing waits */
     haft_section_end(shared.domain);
-    close_shared(&shared);
 }
 
 #define MOST_CLOCKS 8 /* see haft_job_begin() */
@@ -393,7 +390,6 @@ Test(foreign_clock, a_park_outside_of_jobs_is_none_of_the_eight)
 
 static bool says_online(void *ctx)
 {
-    (void)ctx;
     return is_online;
 }
 
@@ -464,7 +460,7 @@ Test(foreign_clock, a_thread_taken_offline_elsewhere_is_in_no_section)
     struct fake fake;
 
     make_online(&fake);
-    struct shared shared = open_with(&fake, HAFT_CLOCK_CALLER);
+    AT_END(close_shared) struct shared shared = open_with(&fake, HAFT_CLOCK_CALLER);
     const haft_job_state outer = haft_job_begin(shared.domain);
     const haft_job_state inner = haft_job_begin(shared.domain);
 
@@ -474,13 +470,11 @@ Test(foreign_clock, a_thread_taken_offline_elsewhere_is_in_no_section)
     expect_status(haft_domain_wait(shared.domain), HAFT_IN_SECTION);
     haft_job_end(shared.domain, inner);
     haft_job_end(shared.domain, outer);
-    close_shared(&shared);
 }
 
 #ifndef NDEBUG
 static bool is_not_registered(void *ctx)
 {
-    (void)ctx;
     return false;
 }
 
@@ -513,7 +507,7 @@ static void expect_one_driver(haft_clock clock)
     pthread_t threads[4];
 
     make_sections(&fake);
-    struct shared shared = open_with(&fake, clock);
+    AT_END(close_shared) struct shared shared = open_with(&fake, clock);
 
     for (int round = 0; round < 5; round++) {
         free_one(&shared);
@@ -528,7 +522,6 @@ static void expect_one_driver(haft_clock clock)
     }
     cr_expect(lt(u32, 0, fake.waits));
     cr_expect(eq(u32, fake.most_waiting, 1));
-    close_shared(&shared);
 }
 
 Test(foreign_clock, wait_is_called_by_one_thread_at_a_time)
@@ -542,14 +535,13 @@ Test(foreign_clock, wait_is_called_outside_of_an_outermost_job)
     struct fake fake;
 
     make_online(&fake);
-    struct shared shared = open_with(&fake, HAFT_CLOCK_CALLER);
+    AT_END(close_shared) struct shared shared = open_with(&fake, HAFT_CLOCK_CALLER);
     const haft_job_state job = haft_job_begin(shared.domain);
 
     free_one(&shared);
     expect_status(haft_domain_wait(shared.domain), HAFT_OK); /* count_wait() looks */
     cr_expect(is_online);
     haft_job_end(shared.domain, job);
-    close_shared(&shared);
 }
 
 /* A close that asked the clock whether a section is open would end the job's own for a moment. */

@@ -26,7 +26,6 @@ static void *hold_bytes(void *context, size_t size, size_t alignment)
     const haft_allocator from = haft_allocator_malloc();
     void *memory = from.alloc(from.context, size, alignment);
 
-    (void)context;
     atomic_fetch_add(&bytes_held, memory != NULL ? (long)size : 0);
     return memory;
 }
@@ -35,7 +34,6 @@ static void give_bytes(void *context, void *memory, size_t size)
 {
     const haft_allocator from = haft_allocator_malloc();
 
-    (void)context;
     atomic_fetch_sub(&bytes_held, memory != NULL ? (long)size : 0);
     from.free(from.context, memory, size);
 }
@@ -49,10 +47,6 @@ static bool is_closing;
 
 static void call_unless_closing(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
     require(!is_closing);
 }
 
@@ -159,12 +153,11 @@ static void close_parent(struct parent *parent)
 static void run_in_child(int row, child_body *body)
 {
     const haft_table_options options = options_with_pins(false);
-    struct parent parent;
+    AT_END(close_parent) struct parent parent;
 
     open_parent(&parent, row, &options);
     fork_and_run(body, &parent.shared, parent.live);
     cr_expect(haft_is_live(parent.shared.view, parent.live));
-    close_parent(&parent);
 }
 
 /* --- what a child does with a table of its parent's --- */
@@ -261,7 +254,7 @@ static void close_with_pins(struct shared *shared, haft_id live)
 TEST_ON_EACH_ROW(fork_, the_child_closes_a_table_with_pinned_live_and_reserved_objects)
 {
     const haft_table_options options = options_with_pins(true);
-    struct parent parent;
+    AT_END(close_parent) struct parent parent;
 
     open_parent(&parent, *row, &options);
     pinned = insert(parent.shared.worker);
@@ -273,7 +266,6 @@ TEST_ON_EACH_ROW(fork_, the_child_closes_a_table_with_pinned_live_and_reserved_o
     fork_and_run(close_with_pins, &parent.shared, parent.live);
     must(haft_unpin(parent.shared.table, pinned) == HAFT_OK);
     must(haft_unpin(parent.shared.table, pinned) == HAFT_OK);
-    close_parent(&parent);
 }
 
 /* --- memory in pages of the system's --- */
@@ -288,7 +280,6 @@ static bool is_mapped(haft_view view)
 
 static void close_large(struct shared *shared, haft_id live)
 {
-    (void)live;
     require(is_mapped(shared->view));
     require(haft_worker_close(shared->worker) == HAFT_OK);
     close_parents(shared);
@@ -309,9 +300,6 @@ Test(fork_, the_child_gives_the_pages_of_a_table_back)
 
 static void never(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     require(!is_closing);
 }
 
@@ -358,7 +346,6 @@ static void start_a_thread(struct shared *shared, haft_id live)
 {
     pthread_t thread;
 
-    (void)live;
     haft_thread_offline(shared->domain);
     require(haft_worker_close(shared->worker) == HAFT_OK);
     require(pthread_create(&thread, NULL, use_parents_table, shared) == 0);
@@ -382,7 +369,6 @@ static void use_new_domains(struct shared *shared, haft_id live)
 {
     const int fit[] = {WORKERS, FRAME, parents_row};
 
-    (void)live;
     haft_thread_offline(shared->domain);
     for (int i = 0; i < 3; i++) {
         const haft_domain_options with = options_of(fit[i]);
@@ -476,7 +462,7 @@ static void end_jobs(struct shared *shared, haft_id live)
 TEST_ON_EACH_ROW(fork_, jobs_that_began_before_end_in_the_child_and_in_the_parent)
 {
     const haft_table_options options = options_with_pins(false);
-    struct parent parent;
+    AT_END(close_parent) struct parent parent;
 
     open_parent(&parent, *row, &options);
     haft_thread_offline(parent.shared.domain);
@@ -486,7 +472,6 @@ TEST_ON_EACH_ROW(fork_, jobs_that_began_before_end_in_the_child_and_in_the_paren
     haft_job_end(parent.shared.domain, inner_job);
     haft_job_end(parent.shared.domain, outer_job);
     haft_thread_online(parent.shared.domain);
-    close_parent(&parent);
 }
 
 /* The first call forks; in the child it goes on, and so do the others. */
@@ -528,8 +513,6 @@ static void fork_inside(void *object, haft_id id, haft_worker *worker, void *arg
 {
     struct forks_inside *forks = arg;
 
-    (void)object;
-    (void)id;
     if (forks->calls++ != 0) {
         return;
     }
@@ -605,9 +588,6 @@ static sem_t may_end;
 
 static void stay_inside(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
     require(*(pid_t *)arg == getpid()); /* in the child it does not begin again */
     sem_post(&inside);
     while (sem_wait(&may_end) != 0) {
@@ -656,8 +636,6 @@ static atomic_int stalls;
 
 static void note_stall(const haft_stall *stall, void *arg)
 {
-    (void)stall;
-    (void)arg;
     require(!is_child);
     atomic_fetch_add(&stalls, 1);
 }
@@ -697,7 +675,6 @@ static void expect_blame(struct shared *shared, haft_id live)
     char line[300];
     haft_id id;
 
-    (void)live;
     require(haft_worker_close(shared->worker) == HAFT_OK);
     require(haft_domain_open(NULL, &own.domain) == HAFT_OK);
     require(haft_table_open(own.domain, &options, &own.table) == HAFT_OK);
@@ -712,10 +689,9 @@ static void expect_blame(struct shared *shared, haft_id live)
 Test(fork_, the_childs_thread_is_blamed_by_its_own_number)
 {
     const haft_table_options options = options_with_pins(false);
-    struct shared shared = open_shared_row(WORKERS, &options);
+    AT_END(close_shared) struct shared shared = open_shared_row(WORKERS, &options);
 
     fork_and_run(expect_blame, &shared, insert(shared.worker));
-    close_shared(&shared);
 }
 
 /* --- the frame clock --- */

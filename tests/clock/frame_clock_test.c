@@ -21,15 +21,14 @@ static void end_frame(struct shared *shared)
 
 Test(frame_clock, tick_of_another_clock_is_refused)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     expect_status(haft_domain_tick(shared.domain), HAFT_WRONG_CLOCK);
-    close_shared(&shared);
 }
 
 Test(frame_clock, a_freed_slot_is_kept_until_the_tick_and_reused_after_it)
 {
-    struct shared shared = open_frames();
+    AT_END(close_shared) struct shared shared = open_frames();
     haft_id ids[400];
     int count = 0;
 
@@ -53,12 +52,11 @@ Test(frame_clock, a_freed_slot_is_kept_until_the_tick_and_reused_after_it)
     for (int i = 0; i < count; i++) {
         expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 Test(frame_clock, a_free_after_the_tick_lands_in_the_next_frame)
 {
-    struct shared shared = open_frames();
+    AT_END(close_shared) struct shared shared = open_frames();
     const haft_id before = insert(shared.worker);
     const haft_id after = insert(shared.worker);
 
@@ -70,12 +68,11 @@ Test(frame_clock, a_free_after_the_tick_lands_in_the_next_frame)
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 1));
     end_frame(&shared);
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
-    close_shared(&shared);
 }
 
 Test(frame_clock, a_free_that_was_not_handed_on_lands_in_the_next_frame)
 {
-    struct shared shared = open_frames();
+    AT_END(close_shared) struct shared shared = open_frames();
 
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     assert_status(haft_domain_tick(shared.domain), HAFT_OK);
@@ -84,12 +81,11 @@ Test(frame_clock, a_free_that_was_not_handed_on_lands_in_the_next_frame)
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 1));
     end_frame(&shared);
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).backlog, 0));
-    close_shared(&shared);
 }
 
 Test(frame_clock, waiting_is_busy_at_once_while_something_waits)
 {
-    struct shared shared = open_frames();
+    AT_END(close_shared) struct shared shared = open_frames();
     haft_id ids[400];
     int count = 0;
 
@@ -110,7 +106,6 @@ Test(frame_clock, waiting_is_busy_at_once_while_something_waits)
     end_frame(&shared);
     expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(frame_clock, on_reclaim_runs_after_the_tick_and_at_close_for_the_rest)
@@ -134,7 +129,7 @@ Test(frame_clock, on_reclaim_runs_after_the_tick_and_at_close_for_the_rest)
 
 Test(frame_clock, ticks_are_counted_when_they_let_something_go_and_no_thread_is_started)
 {
-    struct shared shared = open_frames();
+    AT_END(close_shared) struct shared shared = open_frames();
     const uint64_t before = haft_domain_stats_get(shared.domain).grace_periods;
 
     for (int frame = 0; frame < 100; frame++) {
@@ -145,7 +140,6 @@ Test(frame_clock, ticks_are_counted_when_they_let_something_go_and_no_thread_is_
     cr_expect(eq(u64, haft_domain_stats_get(shared.domain).grace_periods, before + 100));
     cr_expect(zero(u64, haft_domain_stats_get(shared.domain).longest_grace_period_ns));
     cr_expect(lt(u64, stats_of(shared.table).high_water, 64));
-    close_shared(&shared);
 }
 
 Test(frame_clock, a_tick_inside_a_section_is_an_assertion_in_debug_builds, .signal = SIGABRT)
@@ -163,14 +157,13 @@ Test(frame_clock, a_tick_inside_a_section_is_an_assertion_in_debug_builds, .sign
 
 Test(frame_clock, sections_that_have_ended_let_the_tick_pass)
 {
-    struct shared shared = open_frames();
+    AT_END(close_shared) struct shared shared = open_frames();
 
     haft_section_begin(shared.domain);
     haft_section_begin(shared.domain);
     haft_section_end(shared.domain);
     haft_section_end(shared.domain);
     expect_status(haft_domain_tick(shared.domain), HAFT_OK);
-    close_shared(&shared);
 }
 
 static void close_domain_inside(haft_clock clock)

@@ -326,7 +326,7 @@ static void expect_kept(struct shared *shared, const uint64_t *object, uint64_t 
 TEST_ON_EACH_CLOCK(jobs, what_the_outer_one_resolved_stays_through_quiescent_points_of_inner_ones)
 {
     const uint64_t contents = 7;
-    struct shared shared = open_idle(*setting);
+    AT_END(close_shared) struct shared shared = open_idle(*setting);
     haft_id id;
     const haft_job_state outer = haft_job_begin(shared.domain);
 
@@ -344,12 +344,11 @@ TEST_ON_EACH_CLOCK(jobs, what_the_outer_one_resolved_stays_through_quiescent_poi
     }
     haft_job_end(shared.domain, outer);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(jobs, an_inner_quiescent_point_hands_on)
 {
-    struct shared shared = open_idle(*setting);
+    AT_END(close_shared) struct shared shared = open_idle(*setting);
     const haft_job_state outer = haft_job_begin(shared.domain);
     const haft_job_state inner = haft_job_begin(shared.domain);
 
@@ -362,12 +361,11 @@ TEST_ON_EACH_CLOCK(jobs, an_inner_quiescent_point_hands_on)
     haft_job_end(shared.domain, inner);
     haft_job_end(shared.domain, outer);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(jobs, in_an_inner_one_what_waits_is_refused)
 {
-    struct shared shared = open_idle(*setting);
+    AT_END(close_shared) struct shared shared = open_idle(*setting);
     const haft_job_state outer = haft_job_begin(shared.domain);
 
     expect_status(haft_domain_wait(shared.domain), HAFT_OK);
@@ -381,12 +379,11 @@ TEST_ON_EACH_CLOCK(jobs, in_an_inner_one_what_waits_is_refused)
     expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     haft_job_end(shared.domain, outer);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(jobs, in_an_inner_one_a_full_table_is_not_waited_for)
 {
-    struct shared shared = open_idle(*setting);
+    AT_END(close_shared) struct shared shared = open_idle(*setting);
     const haft_job_state outer = haft_job_begin(shared.domain);
     haft_id ids[256];
     uint64_t count = 0;
@@ -406,12 +403,11 @@ TEST_ON_EACH_CLOCK(jobs, in_an_inner_one_a_full_table_is_not_waited_for)
     expect_status(haft_insert_wait(shared.worker, NULL, &ids[0]), HAFT_OK);
     haft_job_end(shared.domain, outer);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(jobs, a_quiescent_point_of_the_outermost_lets_grace_periods_end)
 {
-    struct shared shared = open_idle(*setting);
+    AT_END(close_shared) struct shared shared = open_idle(*setting);
     const haft_job_state outer = haft_job_begin(shared.domain);
     struct other other;
 
@@ -424,12 +420,11 @@ TEST_ON_EACH_CLOCK(jobs, a_quiescent_point_of_the_outermost_lets_grace_periods_e
     other_join(&other);
     haft_job_end(shared.domain, outer);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(jobs, a_section_inside_the_outermost_is_no_quiescent_point)
 {
-    struct shared shared = open_idle(*setting);
+    AT_END(close_shared) struct shared shared = open_idle(*setting);
     const haft_job_state outer = haft_job_begin(shared.domain);
 
     if (setting->sections == MEMB) {
@@ -441,12 +436,11 @@ TEST_ON_EACH_CLOCK(jobs, a_section_inside_the_outermost_is_no_quiescent_point)
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     haft_job_end(shared.domain, outer);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(jobs, with_one_open_the_domain_stays)
 {
-    struct shared shared = open_idle(*setting);
+    AT_END(close_shared) struct shared shared = open_idle(*setting);
     const haft_domain_options same = domain_options(*setting);
     haft_domain *domain;
 
@@ -457,7 +451,6 @@ TEST_ON_EACH_CLOCK(jobs, with_one_open_the_domain_stays)
     haft_job_end(domain, job);
     expect_status(haft_domain_close(domain), HAFT_OK);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 /* --- the workers clock --- */
@@ -476,7 +469,7 @@ static struct shared open_without_worker(void)
 Test(jobs, a_worker_that_opens_again_in_one_announces_nothing)
 {
     const uint64_t contents = 7;
-    struct shared shared = open_without_worker();
+    AT_END(close_shared) struct shared shared = open_without_worker();
     haft_id id;
     const haft_job_state job = haft_job_begin(shared.domain);
 
@@ -489,7 +482,6 @@ Test(jobs, a_worker_that_opens_again_in_one_announces_nothing)
     shared.worker = open_worker(shared.table);
     expect_kept(&shared, object, contents);
     haft_job_end(shared.domain, job);
-    close_shared(&shared);
 }
 
 static void *end_in_a_job(void *arg)
@@ -503,7 +495,7 @@ static void *end_in_a_job(void *arg)
 
 Test(jobs, closing_the_worker_of_a_thread_that_ended_in_one_ends_the_job)
 {
-    struct shared shared = open_without_worker();
+    AT_END(close_shared) struct shared shared = open_without_worker();
     pthread_t thread;
 
     must(pthread_create(&thread, NULL, end_in_a_job, &shared) == 0);
@@ -513,7 +505,6 @@ Test(jobs, closing_the_worker_of_a_thread_that_ended_in_one_ends_the_job)
     assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
     settle(shared.worker);
     cr_expect(eq(u64, backlog(&shared), 0));
-    close_shared(&shared);
 }
 
 /* --- qsbr: jobs belong to the flavour --- */
@@ -521,7 +512,7 @@ Test(jobs, closing_the_worker_of_a_thread_that_ended_in_one_ends_the_job)
 Test(jobs, with_qsbr_one_of_another_domain_inside_is_an_inner_one)
 {
     const struct setting qsbr = {QSBR, HAFT_CLOCK_CALLER};
-    struct shared shared = open_idle(qsbr);
+    AT_END(close_shared) struct shared shared = open_idle(qsbr);
     const haft_domain_options same = domain_options(qsbr);
     haft_domain *other;
 
@@ -536,7 +527,6 @@ Test(jobs, with_qsbr_one_of_another_domain_inside_is_an_inner_one)
     haft_job_end(shared.domain, outer);
     expect_status(haft_domain_close(other), HAFT_OK);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 /* --- the frame clock --- */
@@ -544,7 +534,7 @@ Test(jobs, with_qsbr_one_of_another_domain_inside_is_an_inner_one)
 Test(jobs, with_the_frame_clock_nest_and_change_nothing)
 {
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
-    struct shared shared = open_shared_on(&frames, &options);
+    AT_END(close_shared) struct shared shared = open_shared_on(&frames, &options);
     const haft_job_state outer = haft_job_begin(shared.domain);
     const haft_job_state inner = haft_job_begin(shared.domain);
 
@@ -559,7 +549,6 @@ Test(jobs, with_the_frame_clock_nest_and_change_nothing)
     haft_job_end(shared.domain, outer);
     expect_status(haft_domain_tick(shared.domain), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 0));
-    close_shared(&shared);
 }
 
 /* --- misuse --- */
@@ -572,7 +561,6 @@ static struct {
 
 static void *end_elsewhere(void *arg)
 {
-    (void)arg;
     haft_job_end(elsewhere.domain, elsewhere.state);
     return NULL;
 }

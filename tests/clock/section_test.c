@@ -48,7 +48,7 @@ static void expect_slot_reused(struct shared *shared, haft_id id)
 
 TEST_ON_EACH_CLOCK(section, a_slot_is_not_reused_while_its_reader_is_inside_and_is_afterwards)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_id id = insert_text(shared.worker);
     struct reader reader;
 
@@ -60,13 +60,12 @@ TEST_ON_EACH_CLOCK(section, a_slot_is_not_reused_while_its_reader_is_inside_and_
     expect_slot_kept(&shared, id, object);
     reader_leave(&reader);
     expect_slot_reused(&shared, id);
-    close_shared(&shared);
 }
 
 /* With qsbr the section is the span in which the thread is online. */
 TEST_ON_EACH_CLOCK(section, free_inside_ones_own_section_leaves_the_object_readable)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_id id = insert_text(shared.worker);
 
     haft_section_begin(shared.domain);
@@ -80,7 +79,6 @@ TEST_ON_EACH_CLOCK(section, free_inside_ones_own_section_leaves_the_object_reada
     expect_slot_kept(&shared, id, object);
     haft_section_end(shared.domain);
     expect_slot_reused(&shared, id);
-    close_shared(&shared);
 }
 
 struct driver {
@@ -174,14 +172,13 @@ static bool overlap(struct shared *shared, unsigned driver_count, unsigned ms)
 
 static void expect_overlap(struct setting setting, unsigned driver_count)
 {
-    struct shared shared = open_shared(setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
     bool passed = false;
 
     for (unsigned ms = 50; ms <= 400 && !passed; ms *= 2) {
         passed = overlap(&shared, driver_count, ms);
     }
     cr_expect(passed, "a grace period waits for a reader that came after it began");
-    close_shared(&shared);
 }
 
 /* It began before the second free, and passes while the second reader is inside. */
@@ -197,7 +194,7 @@ TEST_ON_EACH_CLOCK(section, a_reader_between_two_drivers_that_overlap_is_waited_
 
 Test(section, nested_sections_end_with_the_outermost)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     haft_section_begin(shared.domain);
     haft_section_begin(shared.domain);
@@ -205,13 +202,12 @@ Test(section, nested_sections_end_with_the_outermost)
     expect_status(haft_worker_quiescent(shared.worker), HAFT_IN_SECTION);
     haft_section_end(shared.domain);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
-    close_shared(&shared);
 }
 
 /* With qsbr and the workers clock begin and end do nothing, and waiting threads are outside. */
 TEST_ON_EACH_CLOCK(section, of_one_domain_counts_for_another_of_the_same_flavour)
 {
-    struct shared a = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared a = open_shared(*setting, &options);
     const haft_domain_options other = domain_options(*setting);
     const haft_status inside = setting->sections == MEMB ? HAFT_IN_SECTION : HAFT_OK;
     haft_domain *b;
@@ -225,12 +221,11 @@ TEST_ON_EACH_CLOCK(section, of_one_domain_counts_for_another_of_the_same_flavour
     }
     haft_section_end(b);
     expect_status(haft_domain_close(b), HAFT_OK);
-    close_shared(&a);
 }
 
 TEST_ON_EACH_CLOCK(section, a_thread_registers_and_unregisters_in_turn)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     for (int i = 0; i < 100; i++) {
         haft_thread_unregister(shared.domain);
@@ -241,7 +236,6 @@ TEST_ON_EACH_CLOCK(section, a_thread_registers_and_unregisters_in_turn)
         haft_thread_online(shared.domain);
     }
     settle(shared.worker);
-    close_shared(&shared);
 }
 
 /* --- misuse: with NDEBUG there are no assertions to see --- */

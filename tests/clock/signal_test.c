@@ -23,9 +23,6 @@ static atomic_bool came;   /* a signal, since the last one was asked for */
 
 static void unmake(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)id;
-    (void)worker;
-    (void)arg;
     atomic_store(&((struct object *)object)->check, 0);
 }
 
@@ -34,7 +31,6 @@ static void resolve_some(int signal)
     static unsigned next;
     const haft_id id = {atomic_load(&ids[next++ % IDS])};
 
-    (void)signal;
     haft_section_begin(shared.domain);
     const struct object *object = haft_resolve(shared.view, id);
 

@@ -145,7 +145,7 @@ static void release(struct captured *captured, char *text, size_t size)
 TEST_ON_EACH_CLOCK(stall, callback_once_per_stall_with_how_long_and_what_waits_and_no_line)
 {
     struct calls calls = {.count = 0};
-    struct shared shared = open_noting(*setting, &calls);
+    AT_END(close_shared) struct shared shared = open_noting(*setting, &calls);
     struct captured captured = capture();
     char text[4096];
 
@@ -159,35 +159,32 @@ TEST_ON_EACH_CLOCK(stall, callback_once_per_stall_with_how_long_and_what_waits_a
     }
     release(&captured, text, sizeof text);
     cr_expect(eq(str, text, ""));
-    close_shared(&shared);
 }
 
 Test(stall, with_the_longest_limit_there_is_none)
 {
     struct calls calls = {.count = 0};
-    struct shared shared = open_noting_after(UINT64_MAX, MEMB_CALLER, &calls);
+    AT_END(close_shared) struct shared shared = open_noting_after(UINT64_MAX, MEMB_CALLER, &calls);
 
     stall_once(&shared, 0);
     cr_expect(zero(int, calls.count));
-    close_shared(&shared);
 }
 
 /* A reader that is inside for 100 ms, where no option says how long is long: a second. */
 TEST_ON_EACH_CLOCK(stall, short_grace_periods_are_none)
 {
     struct calls calls = {.count = 0};
-    struct shared shared = open_noting_after(0, *setting, &calls);
+    AT_END(close_shared) struct shared shared = open_noting_after(0, *setting, &calls);
 
     stall_once(&shared, 0);
     cr_expect(zero(int, calls.count));
-    close_shared(&shared);
 }
 
 /* However short the limit is: nothing was freed, so no grace period is under way. */
 TEST_ON_EACH_CLOCK(stall, full_table_where_nothing_waits_has_none)
 {
     struct calls calls = {.count = 0};
-    struct shared shared = open_noting_after(1, *setting, &calls);
+    AT_END(close_shared) struct shared shared = open_noting_after(1, *setting, &calls);
     haft_id ids[SLOTS + 1];
 
     fill(&shared, ids);
@@ -197,7 +194,6 @@ TEST_ON_EACH_CLOCK(stall, full_table_where_nothing_waits_has_none)
     }
     cr_expect(zero(int, calls.count));
     cr_expect(zero(u64, stalls(&shared)));
-    close_shared(&shared);
 }
 
 /* --- not within another callback --- */
@@ -208,7 +204,6 @@ static void fill_up(void *object, haft_id id, haft_worker *worker, void *arg)
     static bool has_run;
     const struct calls *calls = arg;
 
-    (void)object;
     while (haft_insert(worker, NULL, &id) == HAFT_OK) {
         /* the table has slots */
     }
@@ -228,9 +223,10 @@ Test(stall, is_noticed_after_a_callback_and_not_within_it)
     options.on_stall = note;
     options.stall_arg = &calls;
     options.stall_ns = STALL_NS;
-    struct shared shared = open_shared_on(
-        &options,
-        &(haft_table_options){.capacity = 64, .on_reclaim = fill_up, .reclaim_arg = &calls});
+    AT_END(close_shared)
+    struct shared shared =
+        open_shared_on(&options, &(haft_table_options){
+                                     .capacity = 64, .on_reclaim = fill_up, .reclaim_arg = &calls});
     haft_worker *worker = shared.worker;
 
     must(haft_free(worker, insert(worker)) == HAFT_OK);
@@ -254,7 +250,6 @@ Test(stall, is_noticed_after_a_callback_and_not_within_it)
     pthread_join(waiter, NULL);
     must(haft_worker_close(others) == HAFT_OK);
     must(haft_table_close(other) == HAFT_OK);
-    close_shared(&shared);
 }
 
 /* --- noticed at a quiescent point with a backlog --- */
@@ -288,7 +283,7 @@ static void *quiesce_with_backlog(void *arg)
 Test(stall, names_no_worker_that_is_closed)
 {
     struct calls calls = {.count = 0};
-    struct shared shared = open_noting(settings[SETTINGS - 1], &calls);
+    AT_END(close_shared) struct shared shared = open_noting(settings[SETTINGS - 1], &calls);
     haft_worker *closed = open_worker(shared.table);
     haft_id ids[SLOTS + 1];
     haft_id id;
@@ -303,7 +298,6 @@ Test(stall, names_no_worker_that_is_closed)
     cr_assert(eq(int, calls.count, 1));
     cr_expect(ne(u64, calls.last.thread, 0));
     cr_expect(eq(ptr, calls.last.worker, NULL));
-    close_shared(&shared);
 }
 
 Test(stall, is_noticed_at_a_quiescent_point_with_a_backlog)
@@ -343,7 +337,7 @@ Test(stall, is_noticed_at_a_quiescent_point_while_any_slot_waits_for_on_reclaim)
 {
     const haft_table_options table = {.capacity = 100, .on_reclaim = ignore};
     haft_domain_options options = domain_options(MEMB_CALLER);
-    struct shared shared;
+    AT_END(close_shared) struct shared shared;
     struct reader reader;
     pthread_t waiter;
 
@@ -362,14 +356,13 @@ Test(stall, is_noticed_at_a_quiescent_point_while_any_slot_waits_for_on_reclaim)
     cr_expect(eq(u64, stalls(&shared), 1));
     reader_leave(&reader);
     pthread_join(waiter, NULL);
-    close_shared(&shared);
 }
 
 /* Two that wait: one drives, and the other notices, without a third thread. */
 TEST_ON_EACH_CLOCK(stall, is_noticed_when_all_threads_wait)
 {
     struct calls calls = {0};
-    struct shared shared = open_noting(*setting, &calls);
+    AT_END(close_shared) struct shared shared = open_noting(*setting, &calls);
     struct reader reader;
     pthread_t waiters[2];
 
@@ -390,7 +383,6 @@ TEST_ON_EACH_CLOCK(stall, is_noticed_when_all_threads_wait)
     haft_thread_online(shared.domain);
     cr_expect(eq(int, calls.count, 1));
     cr_expect(ge(u64, calls.last.waited_ns, STALL_NS));
-    close_shared(&shared);
 }
 
 /* All that can be inserted is freed at once; how many that were, until there is no slot. */
@@ -411,7 +403,7 @@ static uint64_t churn(struct shared *shared)
 TEST_ON_EACH_CLOCK(stall, behind_a_reader_that_does_not_leave_the_backlog_is_bounded)
 {
     struct calls calls = {.count = 0};
-    struct shared shared = open_noting(*setting, &calls);
+    AT_END(close_shared) struct shared shared = open_noting(*setting, &calls);
     const uint64_t limit = stats_of(shared.table).limit;
     struct reader reader;
     pthread_t waiter;
@@ -438,7 +430,6 @@ TEST_ON_EACH_CLOCK(stall, behind_a_reader_that_does_not_leave_the_backlog_is_bou
         must(haft_free(shared.worker, id) == HAFT_OK);
     }
     cr_expect(le(u64, stats_of(shared.table).high_water, limit));
-    close_shared(&shared);
 }
 
 Test(stall, the_frame_clock_has_none_however_long_the_frame)
@@ -447,7 +438,7 @@ Test(stall, the_frame_clock_has_none_however_long_the_frame)
     const haft_table_options table = {.capacity = 64};
     const haft_domain_options frames = {
         .clock = HAFT_CLOCK_FRAME, .on_stall = note, .stall_arg = &calls, .stall_ns = 1};
-    struct shared shared = open_shared_on(&frames, &table);
+    AT_END(close_shared) struct shared shared = open_shared_on(&frames, &table);
     haft_id id;
 
     cr_expect(ge(u64, churn(&shared), 64));
@@ -462,7 +453,6 @@ Test(stall, the_frame_clock_has_none_however_long_the_frame)
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
     cr_expect(eq(int, calls.count, 0));
     cr_expect(eq(u64, stalls(&shared), 0));
-    close_shared(&shared);
 }
 
 /* --- in a line on stderr --- */
@@ -480,7 +470,7 @@ static unsigned lines_of(const char *text)
 
 TEST_ON_EACH_CLOCK(stall, without_a_callback_is_one_line_that_says_what_to_do)
 {
-    struct shared shared = open_noting(*setting, NULL);
+    AT_END(close_shared) struct shared shared = open_noting(*setting, NULL);
     struct captured captured = capture();
     char text[4096];
 
@@ -489,7 +479,6 @@ TEST_ON_EACH_CLOCK(stall, without_a_callback_is_one_line_that_says_what_to_do)
     cr_expect(eq(u64, lines_of(text), 1), "%s", text);
     cr_expect(ne(ptr, strstr(text, "haft: no grace period has ended for "), NULL), "%s", text);
     cr_expect(ne(ptr, strstr(text, "haft_thread_park"), NULL), "%s", text);
-    close_shared(&shared);
 }
 
 /* One batch waits, and the worker that was opened last is closed. */
@@ -650,7 +639,7 @@ Test(stall, measure_is_read_while_another_thread_begins_one)
 Test(stall, of_a_wait_that_began_while_another_thread_had_the_measure_is_reported)
 {
     struct calls calls = {0};
-    struct shared shared = open_noting(MEMB_CALLER, &calls);
+    AT_END(close_shared) struct shared shared = open_noting(MEMB_CALLER, &calls);
     struct reader reader;
     pthread_t waiting;
 
@@ -668,7 +657,6 @@ Test(stall, of_a_wait_that_began_while_another_thread_had_the_measure_is_reporte
     cr_expect(eq(int, calls.count, 1));
     reader_leave(&reader);
     pthread_join(waiting, NULL);
-    close_shared(&shared);
 }
 
 /* --- which thread is blamed, in the child of a fork --- */

@@ -20,7 +20,7 @@ static void retire_one(struct shared *shared)
 
 Test(workers_clock, a_grace_period_ends_when_each_thread_has_announced_itself)
 {
-    struct shared shared = open_shared(workers, &options);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &options);
     struct reader reader;
 
     reader_enter(&reader, &shared);
@@ -33,12 +33,11 @@ Test(workers_clock, a_grace_period_ends_when_each_thread_has_announced_itself)
     reader_leave(&reader);
     assert_status(haft_worker_flush(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 0));
-    close_shared(&shared);
 }
 
 Test(workers_clock, the_frees_of_the_section_that_lasts_are_not_done)
 {
-    struct shared shared = open_shared(workers, &options);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &options);
 
     for (int n = 0; n < 2; n++) { /* a quiescent point that has announced something is no end */
         assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
@@ -49,12 +48,11 @@ Test(workers_clock, the_frees_of_the_section_that_lasts_are_not_done)
         assert_status(haft_worker_flush(shared.worker), HAFT_OK);
         cr_expect(eq(u64, backlog(&shared), 0));
     }
-    close_shared(&shared);
 }
 
 Test(workers_clock, one_quiescent_point_counts_for_all_workers_of_its_thread)
 {
-    struct shared shared = open_shared(workers, &options);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &options);
     haft_table *other;
 
     assert_status(haft_table_open(shared.domain, &options, &other), HAFT_OK);
@@ -66,12 +64,11 @@ Test(workers_clock, one_quiescent_point_counts_for_all_workers_of_its_thread)
     cr_expect(eq(u64, backlog(&shared), 0));
     assert_status(haft_worker_close(second), HAFT_OK);
     assert_status(haft_table_close(other), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(workers_clock, a_wait_counts_as_the_waiters_own_quiescent_point)
 {
-    struct shared shared = open_shared(workers, &options);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &options);
     haft_id id;
 
     retire_one(&shared);
@@ -81,7 +78,6 @@ Test(workers_clock, a_wait_counts_as_the_waiters_own_quiescent_point)
     assert_status(haft_free(shared.worker, id), HAFT_OK);
     assert_status(haft_worker_flush(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 1), "after the wait it is online again");
-    close_shared(&shared);
 }
 
 static void pass_quiescent_points(struct shared *shared)
@@ -98,7 +94,7 @@ Test(workers_clock, on_reclaim_of_a_single_object_runs_at_a_later_quiescent_poin
                                          .object_size = 8,
                                          .on_reclaim = count_reclaimed,
                                          .reclaim_arg = &reclaims};
-    struct shared shared = open_shared(workers, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &counting);
     struct reader reader;
 
     assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
@@ -112,7 +108,6 @@ Test(workers_clock, on_reclaim_of_a_single_object_runs_at_a_later_quiescent_poin
     reader_leave(&reader);
     pass_quiescent_points(&shared);
     cr_expect(eq(u64, reclaims, 2));
-    close_shared(&shared);
 }
 
 /* As of a pool's thread: offline, but it calls all the same. */
@@ -137,7 +132,7 @@ Test(workers_clock, on_reclaim_runs_at_quiescent_points_between_jobs_and_while_p
                                          .object_size = 8,
                                          .on_reclaim = count_reclaimed,
                                          .reclaim_arg = &reclaims};
-    struct shared shared = open_shared(workers, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &counting);
 
     haft_thread_offline(shared.domain);
     haft_job_state job = haft_job_begin(shared.domain);
@@ -153,13 +148,12 @@ Test(workers_clock, on_reclaim_runs_at_quiescent_points_between_jobs_and_while_p
     reclaim_while_away(&shared, &reclaims);
     haft_thread_unpark(shared.domain, parked);
     haft_job_end(shared.domain, job);
-    close_shared(&shared);
 }
 
 Test(workers_clock, a_backlog_ends_at_a_quiescent_point_of_a_thread_that_is_offline)
 {
     const haft_table_options many = {.capacity = 5000, .object_size = 8};
-    struct shared shared = open_shared(workers, &many);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &many);
     struct reader reader;
 
     reader_enter(&reader, &shared);
@@ -172,7 +166,6 @@ Test(workers_clock, a_backlog_ends_at_a_quiescent_point_of_a_thread_that_is_offl
     reader_leave(&reader);
     assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 0));
-    close_shared(&shared);
 }
 
 struct crosswise {
@@ -203,7 +196,7 @@ static void *wait_for_mine(void *arg)
 
 Test(workers_clock, threads_that_go_offline_elsewhere_can_wait_in_two_domains_crosswise)
 {
-    struct shared one = open_shared(workers, &options);
+    AT_END(close_shared) struct shared one = open_shared(workers, &options);
     struct shared two = open_shared(workers, &options);
     pthread_barrier_t both;
     struct crosswise turns[] = {{one.table, two.table, &both}, {two.table, one.table, &both}};
@@ -222,7 +215,6 @@ Test(workers_clock, threads_that_go_offline_elsewhere_can_wait_in_two_domains_cr
     haft_thread_online(one.domain);
     haft_thread_online(two.domain);
     close_shared(&two);
-    close_shared(&one);
 }
 
 Test(workers_clock, starts_no_thread_and_needs_no_registration)

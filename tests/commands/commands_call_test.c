@@ -19,7 +19,6 @@ static void note(int what)
 
 static void note_payload(haft_recorder *recorder, void *payload)
 {
-    (void)recorder;
     note(*(const int *)payload);
 }
 
@@ -54,9 +53,6 @@ Test(call, gets_its_recorder_and_a_copy_of_the_payload)
 /* An object that keeps its call's payload, for its on_reclaim in the same apply. */
 static void look_at_payload(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)id;
-    (void)worker;
-    (void)arg;
     note(**(int **)object);
 }
 
@@ -65,7 +61,6 @@ static void free_with_payload(haft_recorder *recorder, void *payload)
     haft_worker *worker = haft_commands_worker(stage.commands);
     haft_id id;
 
-    (void)recorder;
     must(haft_insert(worker, &payload, &id) == HAFT_OK);
     must(haft_free(worker, id) == HAFT_OK);
     must(haft_worker_flush(worker) == HAFT_OK);
@@ -132,7 +127,6 @@ static void note_what_is_live(haft_recorder *recorder, void *payload)
 {
     const haft_id *ids = payload;
 
-    (void)recorder;
     for (int i = 0; i < 2; i++) {
         note(haft_is_live(stage.shared.view, ids[i]));
     }
@@ -168,8 +162,6 @@ static void record_more(haft_recorder *recorder, void *payload)
 
 static void note_whether_created(haft_recorder *recorder, void *payload)
 {
-    (void)recorder;
-    (void)payload;
     note(haft_is_live(stage.shared.view, created_by_call) ? 20 : 0);
 }
 
@@ -223,20 +215,16 @@ static haft_recorder *other_recorder;
 
 static void record_with_another(haft_recorder *recorder, void *payload)
 {
-    (void)recorder;
-    (void)payload;
     record_destroy(other_recorder, HAFT_NIL);
 }
 
 static void open_another(haft_recorder *recorder, void *payload)
 {
-    (void)payload;
     haft_recorder_open(haft_recorder_commands(recorder), 77, 0, &recorder);
 }
 
 static void apply_again(haft_recorder *recorder, void *payload)
 {
-    (void)payload;
     haft_commands_apply(haft_recorder_commands(recorder), NULL);
 }
 

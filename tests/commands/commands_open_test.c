@@ -11,7 +11,6 @@ static const haft_table_options options = {.capacity = 64, .object_size = 8};
 
 static void count_call(haft_recorder *recorder, void *payload)
 {
-    (void)recorder;
     ++**(int *const *)payload;
 }
 
@@ -19,18 +18,17 @@ static void count_call(haft_recorder *recorder, void *payload)
 
 Test(commands_open, a_block_size_out_of_range_is_refused)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_commands_options large = {.block_size = ((size_t)1 << 30) + 1};
     haft_commands *commands = NULL;
 
     expect_status(haft_commands_open(shared.table, &large, &commands), HAFT_BAD_BLOCK_SIZE);
     cr_expect(eq(ptr, commands, NULL));
-    close_shared(&shared);
 }
 
 Test(commands_open, without_options_has_the_defaults)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_commands *commands = NULL;
     haft_recorder *recorder = NULL;
     haft_applied applied;
@@ -43,12 +41,11 @@ Test(commands_open, without_options_has_the_defaults)
     cr_expect(eq(u64, applied.created, 1));
     cr_expect(haft_is_live(shared.view, id));
     haft_commands_close(commands);
-    close_shared(&shared);
 }
 
 Test(commands_open, the_set_has_a_worker_of_its_own)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     haft_worker *worker = haft_commands_worker(stage.commands);
@@ -57,12 +54,11 @@ Test(commands_open, the_set_has_a_worker_of_its_own)
     cr_expect(eq(ptr, haft_commands_table(stage.commands), stage.shared.table));
     cr_expect(eq(u64, stats_of(stage.shared.table).workers, 1));
     expect_status(haft_table_close(stage.shared.table), HAFT_IN_USE);
-    stage_close(&stage);
 }
 
 Test(commands_close, forgets_what_was_not_applied_and_gives_reservations_up)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     int called = 0;
     int *counter = &called;
 
@@ -81,7 +77,6 @@ Test(commands_close, forgets_what_was_not_applied_and_gives_reservations_up)
     expect_status(haft_diagnose(stage.shared.table, created), HAFT_STALE);
     cr_expect(zero(u64, stats_of(stage.shared.table).reserved));
     cr_expect(zero(u64, stats_of(stage.shared.table).workers));
-    stage_close(&stage);
 }
 
 static void *run_one_frame(void *arg)
@@ -96,7 +91,7 @@ static void *run_one_frame(void *arg)
 
 Test(commands_open, with_the_frame_clock_the_set_may_be_handed_to_another_thread)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     for (int frame = 0; frame < 5; frame++) {
@@ -107,7 +102,6 @@ Test(commands_open, with_the_frame_clock_the_set_may_be_handed_to_another_thread
         run_one_frame(&stage);
     }
     cr_expect(zero(u64, stats_of(stage.shared.table).live));
-    stage_close(&stage);
 }
 
 static void *open_refused(void *arg)
@@ -123,7 +117,7 @@ static void *open_refused(void *arg)
 
 Test(commands_open, also_a_recorder_that_is_refused_hands_the_worker_over)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     pthread_t thread;
 
     stage_open(&stage, &options);
@@ -132,7 +126,6 @@ Test(commands_open, also_a_recorder_that_is_refused_hands_the_worker_over)
     pthread_join(thread, NULL);
     end_frame(&stage);
     cr_expect(eq(u64, stats_of(stage.shared.table).live, 1));
-    stage_close(&stage);
 }
 
 static void *close_set(void *arg)
@@ -146,7 +139,7 @@ static void *close_set(void *arg)
 
 Test(commands_close, with_the_frame_clock_by_another_thread_gives_reservations_up)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     pthread_t thread;
 
     stage_open(&stage, &options);
@@ -155,7 +148,6 @@ Test(commands_close, with_the_frame_clock_by_another_thread_gives_reservations_u
     pthread_join(thread, NULL);
     cr_expect(zero(u64, stats_of(stage.shared.table).reserved));
     cr_expect(zero(u64, stats_of(stage.shared.table).workers));
-    stage_close(&stage);
 }
 
 struct again {
@@ -167,9 +159,6 @@ static void apply_again(void *object, haft_id id, haft_worker *worker, void *arg
 {
     struct again *again = arg;
 
-    (void)object;
-    (void)id;
-    (void)worker;
     again->calls++;
     expect_status(haft_commands_apply(again->stage.commands, NULL), HAFT_IN_CALLBACK);
 }
@@ -193,7 +182,7 @@ Test(commands_apply, by_on_reclaim_within_an_apply_is_refused)
 
 Test(recorder_open, a_key_is_taken_until_apply)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     haft_recorder *second = NULL;
 
     stage_open(&stage, &options);
@@ -208,13 +197,12 @@ Test(recorder_open, a_key_is_taken_until_apply)
         record_create(first);
         cr_expect(eq(u64, end_frame(&stage).created, 1));
     }
-    stage_close(&stage);
 }
 
 Test(recorder_open, keys_may_be_any_numbers_in_any_order)
 {
     static const uint64_t keys[] = {40, UINT64_MAX, 0, 3, 41, UINT64_C(1) << 40, 2, 1};
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     haft_recorder *second = NULL;
 
     stage_open(&stage, &options);
@@ -228,12 +216,11 @@ Test(recorder_open, keys_may_be_any_numbers_in_any_order)
         expect_status(haft_recorder_open(stage.commands, keys[i], 0, &second), HAFT_SAME_KEY);
     }
     cr_expect(eq(u64, apply(&stage).created, 8));
-    stage_close(&stage);
 }
 
 Test(recorder_open, in_a_full_table_is_full_and_what_was_reserved_serves_the_next)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     haft_recorder *recorder = NULL;
 
     stage_open(&stage, &options);
@@ -253,12 +240,11 @@ Test(recorder_open, in_a_full_table_is_full_and_what_was_reserved_serves_the_nex
 
     cr_expect(eq(u64, applied.created, limit - 10));
     cr_expect(eq(u64, applied.unused, 10));
-    stage_close(&stage);
 }
 
 Test(recorder_open, what_could_be_reserved_for_a_refused_one_serves_several_each_its_own)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     haft_recorder *recorder = NULL;
     haft_id first = HAFT_NIL;
 
@@ -279,12 +265,11 @@ Test(recorder_open, what_could_be_reserved_for_a_refused_one_serves_several_each
 
     cr_expect(eq(u64, applied.created, 128));
     cr_expect(zero(u64, applied.unused));
-    stage_close(&stage);
 }
 
 Test(recorder_open, what_a_refused_one_left_serves_in_order_beside_others_that_are_refused)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     haft_recorder *refused = NULL;
 
     stage_open(&stage, &options);
@@ -298,12 +283,11 @@ Test(recorder_open, what_a_refused_one_left_serves_in_order_beside_others_that_a
     recorder = open_recorder(&stage, 3, 8);
     cr_expect(eq(u64, record_create(recorder).bits, first.bits + 120));
     cr_expect(eq(u64, end_frame(&stage).unused, 125));
-    stage_close(&stage);
 }
 
 Test(recorder_open, what_could_be_reserved_for_a_refused_one_is_given_up_at_apply)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     haft_recorder *recorder = NULL;
 
     stage_open(&stage, &options);
@@ -315,12 +299,11 @@ Test(recorder_open, what_could_be_reserved_for_a_refused_one_is_given_up_at_appl
     for (uint64_t i = 0; i < limit; i++) {
         insert_at_once(&stage);
     }
-    stage_close(&stage);
 }
 
 Test(recorder_open, is_busy_while_slots_wait_for_the_tick)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     haft_recorder *recorder = NULL;
 
     stage_open(&stage, &options);
@@ -331,7 +314,6 @@ Test(recorder_open, is_busy_while_slots_wait_for_the_tick)
     expect_status(haft_recorder_open(stage.commands, 1, 1, &recorder), HAFT_BUSY);
     must(haft_domain_tick(stage.shared.domain) == HAFT_OK);
     expect_status(haft_recorder_open(stage.commands, 1, limit, &recorder), HAFT_OK);
-    stage_close(&stage);
 }
 
 /* --- memory --- */
@@ -367,7 +349,7 @@ static const haft_table_options ample = {.capacity = 400, .object_size = 8};
 
 Test(commands_memory, after_the_first_frames_nothing_is_allocated)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     int called = 0;
 
     stage_open(&stage, &ample);
@@ -382,7 +364,6 @@ Test(commands_memory, after_the_first_frames_nothing_is_allocated)
     }
     cr_expect(eq(int, stage.memory.calls, calls));
     cr_expect(eq(int, called, 101 * 80));
-    stage_close(&stage);
 }
 
 Test(commands_memory, whichever_allocation_fails_what_was_recorded_is_carried_out)
@@ -390,7 +371,7 @@ Test(commands_memory, whichever_allocation_fails_what_was_recorded_is_carried_ou
     bool complete = false;
 
     for (int left = 0; !complete; left++) {
-        struct stage stage;
+        AT_END(stage_close) struct stage stage;
         int called = 0;
 
         stage_open(&stage, &ample);
@@ -407,13 +388,12 @@ Test(commands_memory, whichever_allocation_fails_what_was_recorded_is_carried_ou
         complete = stage.memory.left > 0;
         must(!complete || (recorded.calls == 80 && recorded.destroyed == 800 && left > 10));
         stage.memory.left = -1;
-        stage_close(&stage);
     }
 }
 
 Test(commands_memory, recording_without_memory_is_a_status)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     static const char large[8192];
     haft_status status = HAFT_OK;
 
@@ -437,12 +417,11 @@ Test(commands_memory, recording_without_memory_is_a_status)
     cr_expect(eq(u64, applied.refused, recorded));
     cr_expect(zero(u64, applied.calls));
     stage.memory.left = -1;
-    stage_close(&stage);
 }
 
 Test(commands_memory, a_set_without_memory_is_not_opened)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     for (int left = 0; left < 2; left++) {
         struct counted memory = {.left = left};
@@ -455,14 +434,13 @@ Test(commands_memory, a_set_without_memory_is_not_opened)
         cr_expect(zero(sz, memory.held));
     }
     cr_expect(eq(u64, stats_of(shared.table).workers, 1));
-    close_shared(&shared);
 }
 
 /* --- other clocks --- */
 
 TEST_ON_EACH_CLOCK(commands_clock, works_as_well)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_commands_options defaults = {0};
     haft_commands *commands;
     haft_id last = HAFT_NIL;
@@ -493,12 +471,11 @@ TEST_ON_EACH_CLOCK(commands_clock, works_as_well)
         last = id;
     }
     haft_commands_close(commands);
-    close_shared(&shared);
 }
 
 Test(commands_clock, apply_inside_a_section_is_refused_and_does_nothing)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_commands_options defaults = {0};
     haft_applied applied = {.created = 99};
     haft_commands *commands;
@@ -520,5 +497,4 @@ Test(commands_clock, apply_inside_a_section_is_refused_and_does_nothing)
         cr_expect(zero(u64, applied.reserved[i]));
     }
     haft_commands_close(commands);
-    close_shared(&shared);
 }

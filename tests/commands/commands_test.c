@@ -21,7 +21,7 @@ static haft_status diagnose(const struct stage *stage, haft_id id)
 
 Test(create, what_was_created_is_reserved_until_applied_and_then_live)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     const haft_id id = record_create(open_recorder(&stage, 1, 1));
@@ -30,12 +30,11 @@ Test(create, what_was_created_is_reserved_until_applied_and_then_live)
     expect_status(diagnose(&stage, id), HAFT_RESERVED);
     cr_expect(eq(u64, apply(&stage).created, 1));
     cr_expect(resolves(&stage, id));
-    stage_close(&stage);
 }
 
 Test(create, what_was_written_before_apply_is_what_the_id_names)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     void *objects[8];
     haft_id ids[8];
 
@@ -51,12 +50,11 @@ Test(create, what_was_written_before_apply_is_what_the_id_names)
         cr_assert(eq(ptr, haft_resolve(stage.shared.view, ids[i]), objects[i]));
         cr_expect(eq(u64, *(uint64_t *)objects[i], i * i));
     }
-    stage_close(&stage);
 }
 
 Test(create, more_than_the_recorder_was_opened_for_is_used_up)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     haft_id id = {77};
     void *object = &id;
 
@@ -69,12 +67,11 @@ Test(create, more_than_the_recorder_was_opened_for_is_used_up)
     cr_expect(eq(u64, id.bits, 77));
     cr_expect(eq(ptr, object, &id));
     cr_expect(eq(u64, apply(&stage).created, 2));
-    stage_close(&stage);
 }
 
 Test(create, ids_go_out_in_the_order_in_which_recorders_were_opened)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     haft_recorder *nine = open_recorder(&stage, 9, 2);
@@ -85,14 +82,13 @@ Test(create, ids_go_out_in_the_order_in_which_recorders_were_opened)
 
     cr_expect(eq(u64, second.bits, first.bits + 1));
     cr_expect(eq(u64, third.bits, first.bits + 2));
-    stage_close(&stage);
 }
 
 /* --- destroy --- */
 
 Test(destroy, what_is_destroyed_resolves_until_applied_and_is_stale_then)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     const haft_id id = insert_at_once(&stage);
@@ -101,13 +97,12 @@ Test(destroy, what_is_destroyed_resolves_until_applied_and_is_stale_then)
     cr_expect(resolves(&stage, id));
     cr_expect(eq(u64, apply(&stage).destroyed, 1));
     expect_status(diagnose(&stage, id), HAFT_STALE);
-    stage_close(&stage);
 }
 
 Test(destroy, of_what_was_created_in_the_frame_by_any_recorder_creates_and_destroys)
 {
     uint64_t reclaimed = 0;
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     const haft_table_options counting = {
         .capacity = 64, .object_size = 8, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaimed};
 
@@ -128,13 +123,12 @@ Test(destroy, of_what_was_created_in_the_frame_by_any_recorder_creates_and_destr
     expect_status(diagnose(&stage, later), HAFT_STALE);
     end_frame(&stage);
     cr_expect(eq(u64, reclaimed, 2));
-    stage_close(&stage);
 }
 
 Test(destroy, of_one_object_by_several_recorders_is_one_and_the_others_are_duplicates)
 {
     uint64_t reclaimed = 0;
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     const haft_table_options counting = {
         .capacity = 64, .object_size = 8, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaimed};
 
@@ -153,12 +147,11 @@ Test(destroy, of_one_object_by_several_recorders_is_one_and_the_others_are_dupli
     cr_expect(eq(u64, applied.stale, 0));
     end_frame(&stage);
     cr_expect(eq(u64, reclaimed, 1));
-    stage_close(&stage);
 }
 
 Test(destroy, of_what_was_freed_before_is_stale_each_time_and_leaves_the_new_tenant_alone)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     const haft_id id = insert_at_once(&stage);
@@ -178,12 +171,11 @@ Test(destroy, of_what_was_freed_before_is_stale_each_time_and_leaves_the_new_ten
     cr_expect(eq(u64, applied.stale, 2));
     cr_expect(eq(u64, applied.destroyed + applied.duplicates + applied.refused, 0));
     cr_expect(resolves(&stage, tenant));
-    stage_close(&stage);
 }
 
 Test(destroy, of_what_is_not_live_counts_as_a_refused_free_each_time)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     const haft_id live = insert_at_once(&stage);
@@ -204,12 +196,11 @@ Test(destroy, of_what_is_not_live_counts_as_a_refused_free_each_time)
     cr_expect(eq(u64, applied.stale, 5));
     cr_expect(eq(u64, applied.refused, 1));
     cr_expect(eq(u64, haft_table_stats_get(stage.shared.table).refused_frees, 10));
-    stage_close(&stage);
 }
 
 Test(destroy, of_what_names_nothing_is_refused)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     const haft_table_options tagged = {
         .capacity = 64, .object_size = 8, .layout = {20, 12, 8, 0}, .tag = 5};
 
@@ -235,12 +226,11 @@ Test(destroy, of_what_names_nothing_is_refused)
     cr_expect(eq(u64, applied.stale + applied.destroyed + applied.duplicates, 0));
     haft_publish(worker, reserved);
     cr_expect(resolves(&stage, reserved));
-    stage_close(&stage);
 }
 
 Test(destroy, of_a_reservation_given_up_or_an_exhausted_slot_is_stale)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     const haft_table_options short_lived = {.capacity = 64, .layout = {20, 1, 0, 0}};
 
     stage_open(&stage, &short_lived);
@@ -255,12 +245,11 @@ Test(destroy, of_a_reservation_given_up_or_an_exhausted_slot_is_stale)
     record_destroy(recorder, id);
     record_destroy(recorder, (haft_id){id.bits + 1});
     cr_expect(eq(u64, end_frame(&stage).stale, 2));
-    stage_close(&stage);
 }
 
 Test(destroy, thousands_by_one_recorder_are_all_carried_out)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
     const haft_table_options large = {.capacity = 5000};
 
     stage_open(&stage, &large);
@@ -271,14 +260,13 @@ Test(destroy, thousands_by_one_recorder_are_all_carried_out)
     }
     cr_expect(eq(u64, end_frame(&stage).destroyed, 5000));
     cr_expect(zero(u64, stats_of(stage.shared.table).live));
-    stage_close(&stage);
 }
 
 /* --- apply --- */
 
 Test(apply_, with_nothing_recorded_does_nothing)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     const haft_id id = insert_at_once(&stage);
@@ -294,12 +282,11 @@ Test(apply_, with_nothing_recorded_does_nothing)
     }
     expect_status(haft_commands_apply(stage.commands, NULL), HAFT_OK);
     cr_expect(resolves(&stage, id));
-    stage_close(&stage);
 }
 
 Test(apply_, what_was_reserved_and_not_used_is_given_up_and_comes_back_after_the_tick)
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     for (int frame = 0; frame < 1000; frame++) {
@@ -317,14 +304,13 @@ Test(apply_, what_was_reserved_and_not_used_is_given_up_and_comes_back_after_the
     for (int i = 0; i < 64; i++) {
         insert_at_once(&stage);
     }
-    stage_close(&stage);
 }
 
 /* Destroys two objects; the ids that their slots have next, in the order in which they go out. */
 static void destroy_in_order(uint64_t first_key, uint64_t second_key, bool second_opened_first,
                              haft_id ids[2])
 {
-    struct stage stage;
+    AT_END(stage_close) struct stage stage;
 
     stage_open(&stage, &options);
     const haft_id first = insert_at_once(&stage);
@@ -348,7 +334,6 @@ static void destroy_in_order(uint64_t first_key, uint64_t second_key, bool secon
             ids[reused++] = id;
         }
     }
-    stage_close(&stage);
 }
 
 Test(apply_, goes_by_keys_and_not_by_the_order_of_opening)

@@ -33,7 +33,6 @@ static void free_next(void *object, haft_id id, void *arg)
     haft_id next;
     haft_counted *const *of = arg;
 
-    (void)id;
     destroyed++;
     deepest = ++depth > deepest ? depth : deepest;
     memcpy(&next, object, sizeof next);
@@ -186,9 +185,6 @@ Test(counted_end, on_destroy_may_call_all_and_finds_its_slot_taken)
 /* An object whose end closes another table, objects of which free the next of this one. */
 static void close_other(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     must(++depth == 1);
     destroyed++;
     if (other != NULL) {
@@ -202,8 +198,6 @@ static void free_in_table(void *object, haft_id id, void *arg)
 {
     haft_id next;
 
-    (void)id;
-    (void)arg;
     memcpy(&next, object, sizeof next);
     expect_status(haft_counted_free(table, next), HAFT_OK);
     expect_status(haft_counted_close(table), HAFT_IN_USE);
@@ -287,8 +281,6 @@ static void note_cancel_state(void *object, haft_id id, void *arg)
 {
     int *state = arg;
 
-    (void)object;
-    (void)id;
     must(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, state) == 0);
     must(pthread_setcancelstate(*state, NULL) == 0);
 }
@@ -326,8 +318,6 @@ Test(counted_end, cancellation_is_off_in_on_destroy_and_as_before_after_it)
 
 static void count_end(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
     ++*(int *)arg;
 }
 
@@ -339,7 +329,6 @@ static void end_in_order(void *object, haft_id id, void *arg)
 {
     uint64_t *last = arg;
 
-    (void)object;
     must(haft_id_index(HAFT_LAYOUT_32_32, id) > *last);
     *last = haft_id_index(HAFT_LAYOUT_32_32, id);
     destroyed++;
@@ -495,7 +484,6 @@ static void use_in_handler(int number)
 {
     uint64_t value;
 
-    (void)number;
     interrupted++;
     if (haft_counted_acquire(table, for_handler) != NULL) {
         must(haft_counted_copy(table, for_handler, &value) && value == 7);

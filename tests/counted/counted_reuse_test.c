@@ -271,9 +271,6 @@ static haft_counted_stats during_the_end;
 
 static void note_stats(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     during_the_end = haft_counted_stats_get(table);
 }
 
@@ -304,7 +301,6 @@ static void grow_old(uint32_t life)
 
 static void note_id(void *object, haft_id id, void *arg)
 {
-    (void)object;
     *(haft_id *)arg = id;
 }
 

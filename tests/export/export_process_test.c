@@ -273,7 +273,6 @@ static atomic_bool stop;
 
 static void *open_and_close_exports(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&stop)) {
         expect_status(try_open(directory, NEVER), HAFT_OK);
     }

@@ -76,6 +76,7 @@ TEST_ON_EACH_CLOCK(export, of_known_traffic_is_exact_when_all_is_quiet)
 
 TEST_ON_EACH_CLOCK(export, has_the_slots_whose_memory_was_given_back)
 {
+    AT_END(close_shared)
     struct shared shared = open_shared(
         *setting, &(haft_table_options){.name = "ships", .capacity = 20000, .object_size = 24});
     static haft_id ids[20000];
@@ -98,7 +99,6 @@ TEST_ON_EACH_CLOCK(export, has_the_slots_whose_memory_was_given_back)
                  number_in(table, "high_water")));
     json_decref(root);
     haft_export_close(opened);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(export, has_the_clock_and_its_counters)

@@ -128,7 +128,7 @@ Test(local_capacity, reserve_capacity_brings_in_the_memory_of_free_slots_never_w
 {
     need_wide_addresses();
     for (enum past past = LOADED; past < PASTS; past++) {
-        haft_local *local = open_with_past(past);
+        AT_END(local_end) haft_local *local = open_with_past(past);
         haft_id id;
         const long before = resident_pages();
 
@@ -142,13 +142,12 @@ Test(local_capacity, reserve_capacity_brings_in_the_memory_of_free_slots_never_w
         cr_expect(le(long, between - before, 500 * SLOT_PAGES + 500), "%d", past);
         cr_expect(lt(long, resident_pages() - between, 600), "%d", past); /* as above */
         haft_local_clear(local);
-        haft_local_close(local);
     }
 }
 
 Test(local_capacity, reserve_capacity_beyond_what_is_available_is_full_and_none_is_ok)
 {
-    haft_local *local = local_open(&(haft_local_options){.capacity = 10});
+    AT_END(local_end) haft_local *local = local_open(&(haft_local_options){.capacity = 10});
     haft_id id;
 
     expect_status(haft_local_reserve_capacity(local, 10), HAFT_OK);
@@ -159,5 +158,4 @@ Test(local_capacity, reserve_capacity_beyond_what_is_available_is_full_and_none_
     }
     expect_status(haft_local_reserve_capacity(local, 0), HAFT_OK);
     expect_status(haft_local_reserve_capacity(local, 1), HAFT_FULL);
-    haft_local_close(local);
 }

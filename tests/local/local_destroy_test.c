@@ -121,7 +121,6 @@ Test(destroy, runs_once_for_each_live_object_at_close_and_for_no_reservation)
 
 static void publish_given(haft_id id)
 {
-    (void)id;
     if (!haft_id_is_nil(seen.given[0])) {
         haft_local_publish(seen.local, seen.given[0]);
         seen.given[0] = HAFT_NIL;
@@ -309,7 +308,6 @@ static void end_other(void *object, haft_id id, void *arg)
     const int which = *(int *)arg;
     const haft_id *next = object;
 
-    (void)id;
     must(pair.depths[which]++ == 0);
     pair.left--;
     if (!haft_id_is_nil(*next)) {
@@ -345,7 +343,6 @@ Test(destroy, of_two_tables_that_end_each_others_objects_nests_once_for_each)
 
 static void insert_once(haft_id id)
 {
-    (void)id;
     seen.act = NULL;
     seen.given[0] = insert_bytes();
 }
@@ -368,7 +365,6 @@ static void expect_full(haft_id id)
 {
     haft_id other = {0x5a5a};
 
-    (void)id;
     expect_status(haft_local_insert(seen.local, "bytes", &other), HAFT_FULL);
     expect_status(haft_local_reserve(seen.local, &other, NULL), HAFT_FULL);
     expect_status(haft_local_restore(seen.local, (haft_id){UINT64_C(9) << 32 | 40}, NULL),
@@ -390,7 +386,6 @@ Test(destroy, cannot_insert_while_the_table_is_closed)
 
 static void clear_and_trim(haft_id id)
 {
-    (void)id;
     haft_local_clear(seen.local);
     must(haft_local_trim(seen.local, NULL) == HAFT_OK);
 }
@@ -417,7 +412,6 @@ Test(destroy, may_clear_and_trim_and_all_are_destroyed_once)
 
 static void insert_another(haft_id id)
 {
-    (void)id;
     if (seen.count < 3 * OBJECTS) {
         insert_bytes();
     }
@@ -444,16 +438,11 @@ Test(destroy, inserting_at_every_call_ends_clear_all_the_same)
 
 static bool free_it(haft_id id, void *object, void *arg)
 {
-    (void)object;
-    (void)arg;
     return haft_local_free(seen.local, id) == HAFT_OK;
 }
 
 static bool clear_all(haft_id id, void *object, void *arg)
 {
-    (void)id;
-    (void)object;
-    (void)arg;
     haft_local_clear(seen.local);
     return true;
 }
@@ -476,19 +465,16 @@ Test(destroy, runs_for_what_a_visitor_frees_or_clears)
 
 static void close_table(haft_id id)
 {
-    (void)id;
     haft_local_close(seen.local);
 }
 
 static void begin_to_load(haft_id id)
 {
-    (void)id;
     haft_local_load_begin(seen.local);
 }
 
 static void end_to_load(haft_id id)
 {
-    (void)id;
     haft_local_load_end(seen.local);
 }
 
@@ -595,13 +581,12 @@ Test(local_destructor, set_takes_the_place_of_the_option)
 {
     int first = 0;
     int second = 0;
-    haft_local *local = open_local(HAFT_REUSE_LIFO, count_one, &first);
+    AT_END(local_end) haft_local *local = open_local(HAFT_REUSE_LIFO, count_one, &first);
 
     haft_local_set_destroy(local, count_one, &second);
     must(haft_local_free(local, local_insert_one(local)) == HAFT_OK);
     cr_expect(eq(int, first, 0));
     cr_expect(eq(int, second, 1));
-    haft_local_close(local);
 }
 
 Test(local_destructor, null_ends_it_and_slots_are_reused_as_before)
@@ -666,16 +651,15 @@ Test(local_destructor, set_in_a_table_that_was_opened_shared_runs_once_for_each_
 
 Test(local_destructor, used_range_of_a_table_that_never_had_an_object_is_empty)
 {
-    haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
+    AT_END(local_end) haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
     const haft_range range = haft_local_used_range(local);
 
     cr_expect(eq(u64, range.from, range.to));
-    haft_local_close(local);
 }
 
 Test(local_destructor, used_range_holds_every_slot_that_was_used_and_no_other)
 {
-    haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
+    AT_END(local_end) haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
     haft_id last = HAFT_NIL;
     void *object;
     int met = 0;
@@ -693,12 +677,11 @@ Test(local_destructor, used_range_holds_every_slot_that_was_used_and_no_other)
         met++;
     }
     cr_expect(eq(int, met, 6));
-    haft_local_close(local);
 }
 
 Test(local_run_last, gives_each_live_object_from_the_highest_index_to_the_lowest)
 {
-    haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
+    AT_END(local_end) haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
     haft_id ids[7], id = {0x5a5a};
     void *object = NULL;
     int left = 6;
@@ -719,12 +702,11 @@ Test(local_run_last, gives_each_live_object_from_the_highest_index_to_the_lowest
     cr_expect(eq(int, left, 0));
     cr_expect(eq(u64, id.bits, ids[0].bits)); /* untouched at the end */
     cr_expect(eq(u64, haft_local_count(local), 0));
-    haft_local_close(local);
 }
 
 Test(local_run_last, a_run_ends_where_both_ways_meet)
 {
-    haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
+    AT_END(local_end) haft_local *local = open_local(HAFT_REUSE_LIFO, NULL, NULL);
     haft_id ids[4], id;
     void *object;
 
@@ -739,7 +721,6 @@ Test(local_run_last, a_run_ends_where_both_ways_meet)
     must(haft_local_run_last(&run, &id, &object) && id.bits == ids[2].bits);
     cr_expect(not(haft_local_run_last(&run, &id, &object)));
     cr_expect(not(haft_run_next(&run, &id, &object)));
-    haft_local_close(local);
 }
 
 /* --- tables that free objects of each other --- */
@@ -754,7 +735,6 @@ static void free_other(void *object, haft_id id, void *arg)
 {
     const int own = arg == &couple.tables[1];
 
-    (void)id;
     couple.ended[own]++;
     haft_local_free(couple.tables[1 - own], *(const haft_id *)object); /* it may be gone */
 }

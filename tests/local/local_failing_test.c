@@ -192,7 +192,7 @@ Test(local_failing, load_end_that_cannot_write_its_records_lists_every_slot)
 
 Test(local_failing, reserve_capacity_of_memory_given_back_says_so)
 {
-    haft_local *local = open_filled(false);
+    AT_END(local_end) haft_local *local = open_filled(false);
 
     haft_local_clear(local);
     assert_status(haft_local_trim(local, NULL), HAFT_OK);
@@ -201,7 +201,6 @@ Test(local_failing, reserve_capacity_of_memory_given_back_says_so)
     faults.no_advice = false;
     expect_status(haft_local_reserve_capacity(local, OBJECTS), HAFT_OK);
     expect_usable(local);
-    haft_local_close(local);
 }
 
 Test(local_failing, without_random_bits_first_generations_still_lie_in_the_lower_half)
@@ -210,14 +209,13 @@ Test(local_failing, without_random_bits_first_generations_still_lie_in_the_lower
 
     faults.no_random = true;
     for (int i = 0; i < 100; i++) {
-        haft_local *local = local_open(&options);
+        AT_END(local_end) haft_local *local = local_open(&options);
         haft_id id;
 
         must(haft_local_insert(local, NULL, &id) == HAFT_OK);
         const uint64_t generation = haft_id_generation(HAFT_LAYOUT_32_32, id);
 
         must(generation >= 1 && generation <= UINT64_C(1) << 31);
-        haft_local_close(local);
     }
 }
 

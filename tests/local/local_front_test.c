@@ -50,7 +50,7 @@ static haft_status free_either_way(haft_local *local, uint64_t step, haft_id id)
 static void expect_same(const haft_local_options *options)
 {
     haft_local *called = local_open(options);
-    haft_local *placed = local_open(options);
+    AT_END(local_end) haft_local *placed = local_open(options);
     haft_id ids[64];
     uint64_t count = 0;
     uint64_t seed = 42;
@@ -79,15 +79,12 @@ static void expect_same(const haft_local_options *options)
         must(haft_local_available(placed) == haft_local_available(called));
     }
     haft_local_close(called);
-    haft_local_close(placed);
 }
 
 static void count_end(void *object, haft_id id, void *arg)
 {
     uint64_t *calls = arg;
 
-    (void)object;
-    (void)id;
     ++*calls;
 }
 
@@ -131,7 +128,7 @@ Test(local_front, runs_destructors)
 
 Test(local_front, refuses_what_calls_refuse)
 {
-    haft_local *local = local_open(&lifo);
+    AT_END(local_end) haft_local *local = local_open(&lifo);
     const haft_view view = haft_local_view(local);
     const haft_id id = insert_in_place(local, 5);
 
@@ -145,12 +142,11 @@ Test(local_front, refuses_what_calls_refuse)
     cr_expect(eq(u64, value_of(local, id), 5));
     expect_status(haft_local_free_front(local, view, id), HAFT_OK);
     expect_status(haft_local_free_front(local, view, id), HAFT_STALE);
-    haft_local_close(local);
 }
 
 Test(local_front, inserts_zeros_for_no_object)
 {
-    haft_local *local = local_open(&lifo);
+    AT_END(local_end) haft_local *local = local_open(&lifo);
     const haft_view view = haft_local_view(local);
     haft_id id = insert_in_place(local, 5);
 
@@ -159,12 +155,11 @@ Test(local_front, inserts_zeros_for_no_object)
     const struct object *object = haft_resolve(view, id);
 
     cr_expect(eq(u64, object->value[0], 0));
-    haft_local_close(local);
 }
 
 Test(local_front, asks_the_table_that_is_being_loaded)
 {
-    haft_local *local = local_open(&lifo);
+    AT_END(local_end) haft_local *local = local_open(&lifo);
     const haft_view view = haft_local_view(local);
     const struct object object = {{1, 1, 1}};
     const haft_id first = insert_in_place(local, 1);
@@ -179,5 +174,4 @@ Test(local_front, asks_the_table_that_is_being_loaded)
     id = insert_in_place(local, 3);
     cr_expect(eq(u64, haft_id_index(haft_local_layout(local), id), HAFT_FIRST_INDEX));
     cr_expect(eq(u64, haft_local_count(local), 1));
-    haft_local_close(local);
 }

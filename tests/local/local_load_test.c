@@ -24,7 +24,7 @@ static haft_id of(uint64_t index, uint64_t generation)
 
 static void expect_loading(haft_local_reuse reuse)
 {
-    haft_local *local = open_local(reuse, HAFT_LAYOUT_32_32, false);
+    AT_END(local_end) haft_local *local = open_local(reuse, HAFT_LAYOUT_32_32, false);
     const haft_id before = local_insert_one(local);
     const haft_id freed = local_insert_one(local);
     haft_id reserved[2];
@@ -55,7 +55,6 @@ static void expect_loading(haft_local_reuse reuse)
     haft_local_load_end(local);
     cr_expect(eq(u64, local_insert_one(local).bits, of(7, 2).bits)); /* given up while loading */
     cr_expect(eq(u64, haft_local_count(local), 4));
-    haft_local_close(local);
 }
 
 Test(load, inserting_and_memory_answer_loading_and_the_rest_works)
@@ -89,7 +88,7 @@ Test(load, free_slots_are_used_in_order_of_index_afterwards)
 
 Test(load, of_nothing_changes_nothing_but_the_order)
 {
-    haft_local *local = open_local(HAFT_REUSE_LIFO, HAFT_LAYOUT_32_32, false);
+    AT_END(local_end) haft_local *local = open_local(HAFT_REUSE_LIFO, HAFT_LAYOUT_32_32, false);
     const haft_id a = local_insert_one(local);
     const haft_id b = local_insert_one(local);
 
@@ -99,12 +98,11 @@ Test(load, of_nothing_changes_nothing_but_the_order)
     cr_expect(eq(u64, local_insert_one(local).bits, of(4, 2).bits));
     cr_expect(eq(u64, local_insert_one(local).bits, of(5, 2).bits));
     cr_expect(eq(u64, local_insert_one(local).bits, of(6, 1).bits));
-    haft_local_close(local);
 }
 
 Test(load, clear_while_loading_leaves_all_slots_free)
 {
-    haft_local *local = open_local(HAFT_REUSE_FIFO, HAFT_LAYOUT_32_32, false);
+    AT_END(local_end) haft_local *local = open_local(HAFT_REUSE_FIFO, HAFT_LAYOUT_32_32, false);
 
     haft_local_load_begin(local);
     for (uint64_t i = 0; i < 50; i++) {
@@ -117,14 +115,13 @@ Test(load, clear_while_loading_leaves_all_slots_free)
         local_insert_one(local);
     }
     cr_expect(eq(u64, haft_local_available(local), 0));
-    haft_local_close(local);
 }
 
 Test(load, memory_below_a_high_index_stays_untouched_and_its_slots_are_used_later)
 {
     need_wide_addresses();
     const haft_local_options options = {.capacity = 1 << 20, .object_size = 1016};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
 
     const long before = resident_pages();
 
@@ -139,7 +136,6 @@ Test(load, memory_below_a_high_index_stays_untouched_and_its_slots_are_used_late
             break;
         }
     }
-    haft_local_close(local);
 }
 
 Test(load, after_a_trim_every_free_slot_is_still_used_once)
@@ -174,7 +170,7 @@ Test(load, after_a_trim_every_free_slot_is_still_used_once)
 
 Test(load, into_released_memory_counts_right)
 {
-    haft_local *local = open_local(HAFT_REUSE_LIFO, HAFT_LAYOUT_32_32, false);
+    AT_END(local_end) haft_local *local = open_local(HAFT_REUSE_LIFO, HAFT_LAYOUT_32_32, false);
 
     for (int i = 0; i < CAPACITY; i++) {
         local_insert_one(local);
@@ -191,7 +187,6 @@ Test(load, into_released_memory_counts_right)
         must(stats.free + stats.released == CAPACITY - stats.live);
     }
     haft_local_load_end(local);
-    haft_local_close(local);
 }
 
 /* --- saved games --- */
@@ -256,7 +251,7 @@ static void expect_round_trip(haft_layout layout, haft_local_reuse reuse, bool w
     static haft_id ids[IDS];
     struct file file = {.count = 0};
     haft_local *played = open_local(reuse, layout, wrap);
-    haft_local *loaded = open_local(reuse, layout, wrap);
+    AT_END(local_end) haft_local *loaded = open_local(reuse, layout, wrap);
     const int count = wear(played, ids, seed);
 
     haft_local_for_each_slot(played, save_slot, &file);
@@ -274,7 +269,6 @@ static void expect_round_trip(haft_layout layout, haft_local_reuse reuse, bool w
         }
     }
     haft_local_close(played);
-    haft_local_close(loaded);
 }
 
 Test(save, ids_that_were_stale_at_saving_are_stale_after_loading)
@@ -295,7 +289,7 @@ Test(save, with_wrap_generations_below_the_first_are_loaded_too)
         .capacity = 1, .layout = {3, 4, 0, 0}, .first_generation = 15, .wrap = true};
     struct file file = {.count = 0};
     haft_local *played = local_open(&options);
-    haft_local *loaded;
+    AT_END(local_end) haft_local *loaded;
 
     assert_status(haft_local_open(&options, &loaded), HAFT_OK);
     const haft_id last = local_insert_one(played);
@@ -309,7 +303,6 @@ Test(save, with_wrap_generations_below_the_first_are_loaded_too)
     cr_expect(haft_is_live(haft_local_view(loaded), begun_again));
     expect_status(haft_local_diagnose(loaded, last), HAFT_STALE);
     haft_local_close(played);
-    haft_local_close(loaded);
 }
 
 Test(save, visits_each_slot_ever_used_with_what_to_restore)

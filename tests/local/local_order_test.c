@@ -32,7 +32,7 @@ static uint64_t generation_of(const haft_local *local, haft_id id)
 
 Test(order, fifo_uses_the_slot_freed_first_first_and_fresh_slots_only_when_none_is_free)
 {
-    haft_local *local = open_ordered(HAFT_REUSE_FIFO, 0, 10, HAFT_LAYOUT_32_32);
+    AT_END(local_end) haft_local *local = open_ordered(HAFT_REUSE_FIFO, 0, 10, HAFT_LAYOUT_32_32);
     static const int freed[] = {3, 0, 4};
     haft_id ids[5];
 
@@ -46,12 +46,11 @@ Test(order, fifo_uses_the_slot_freed_first_first_and_fresh_slots_only_when_none_
         cr_expect(eq(u64, index_of(local, local_insert_one(local)), FIRST + (uint64_t)freed[i]));
     }
     cr_expect(eq(u64, index_of(local, local_insert_one(local)), FIRST + 5));
-    haft_local_close(local);
 }
 
 Test(order, min_free_slots_are_free_before_any_is_reused_and_the_capacity_fits_all_the_same)
 {
-    haft_local *local = open_ordered(HAFT_REUSE_FIFO, 3, 5, HAFT_LAYOUT_32_32);
+    AT_END(local_end) haft_local *local = open_ordered(HAFT_REUSE_FIFO, 3, 5, HAFT_LAYOUT_32_32);
     haft_id ids[5];
     haft_id id;
 
@@ -69,7 +68,6 @@ Test(order, min_free_slots_are_free_before_any_is_reused_and_the_capacity_fits_a
     }
     expect_status(haft_local_insert(local, NULL, &id), HAFT_FULL);
     cr_expect(eq(u64, haft_local_count(local), 5));
-    haft_local_close(local);
 }
 
 /* --- orders of the literature --- */
@@ -265,18 +263,17 @@ Test(lasting, lifo_wears_one_slot_out_at_each_of_its_lives)
 Test(lasting, with_wrap_ids_of_slots_never_used_were_never_issued)
 {
     const haft_local_options options = {.capacity = 2, .layout = {3, 1, 0, 0}, .wrap = true};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
 
     must(haft_local_free(local, local_insert_one(local)) == HAFT_OK); /* wraps */
     expect_status(haft_local_diagnose(local, (haft_id){4 | 1 << 3}), HAFT_STALE);
     expect_status(haft_local_diagnose(local, (haft_id){5 | 1 << 3}), HAFT_NEVER_ISSUED);
-    haft_local_close(local);
 }
 
 Test(lasting, with_wrap_reservations_given_up_and_clear_wrap_as_well)
 {
     const haft_local_options options = {.capacity = 2, .layout = {3, 2, 0, 0}, .wrap = true};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
     haft_id id;
 
     for (uint64_t i = 0; i < 12; i++) {
@@ -290,5 +287,4 @@ Test(lasting, with_wrap_reservations_given_up_and_clear_wrap_as_well)
         }
         expect_status(haft_local_diagnose(local, id), HAFT_STALE);
     }
-    haft_local_close(local);
 }

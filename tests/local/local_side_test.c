@@ -109,7 +109,7 @@ Test(local_side, a_value_is_found_under_the_id_that_it_was_set_for)
 
 Test(local_side, a_second_value_is_refused_and_told_where_the_first_is)
 {
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
     void *place = NULL;
 
     open_fleet(&fleet, &some);
@@ -119,12 +119,11 @@ Test(local_side, a_second_value_is_refused_and_told_where_the_first_is)
     cr_expect(eq(ptr, hull_of(&fleet, id), place));
     cr_expect(eq(u64, hull_of(&fleet, id)->strength, 7));
     cr_expect(eq(u64, fleet.ends, 0));
-    close_fleet(&fleet);
 }
 
 Test(local_side, without_bytes_a_value_is_zeros_also_in_a_used_entry)
 {
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
 
     open_fleet(&fleet, &some);
     const haft_id id = insert_with(&fleet, 7);
@@ -132,12 +131,11 @@ Test(local_side, without_bytes_a_value_is_zeros_also_in_a_used_entry)
     cr_expect(haft_side_remove(fleet.side, id));
     expect_status(haft_side_set(fleet.side, id, NULL, NULL), HAFT_OK);
     cr_expect(eq(u64, hull_of(&fleet, id)->strength, 0));
-    close_fleet(&fleet);
 }
 
 Test(local_side, ids_that_no_object_has_get_no_value)
 {
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
 
     open_fleet(&fleet, &some);
     const haft_id id = insert_ship(&fleet);
@@ -154,14 +152,13 @@ Test(local_side, ids_that_no_object_has_get_no_value)
         must(haft_side_get(fleet.entries, (haft_id){~bits}) == NULL);
         must(!haft_side_remove(fleet.side, (haft_id){bits}));
     }
-    close_fleet(&fleet);
 }
 
 Test(local_side, a_tag_is_part_of_the_id)
 {
     const haft_local_options tagged = {
         .capacity = 100, .object_size = 8, .layout = {10, 20, 8, 0}, .tag = 5};
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
 
     open_fleet(&fleet, &tagged);
     const haft_id id = insert_with(&fleet, 7);
@@ -170,12 +167,11 @@ Test(local_side, a_tag_is_part_of_the_id)
     cr_expect(ne(ptr, hull_of(&fleet, id), NULL));
     cr_expect(eq(ptr, hull_of(&fleet, foreign), NULL));
     expect_status(haft_side_set(fleet.side, foreign, NULL, NULL), HAFT_FOREIGN);
-    close_fleet(&fleet);
 }
 
 Test(local_side, a_reserved_id_may_have_a_value_before_it_is_live)
 {
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
     haft_id id;
 
     open_fleet(&fleet, &some);
@@ -184,12 +180,11 @@ Test(local_side, a_reserved_id_may_have_a_value_before_it_is_live)
     cr_expect(eq(u64, haft_side_sweep(fleet.side), 0));
     haft_local_publish(fleet.ships, id);
     cr_expect(eq(u64, hull_of(&fleet, id)->strength, 7));
-    close_fleet(&fleet);
 }
 
 Test(local_side, a_value_outlives_its_object_until_the_next_one_has_its_own)
 {
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
 
     open_fleet(&fleet, &some);
     const haft_id first = insert_with(&fleet, 7);
@@ -207,7 +202,6 @@ Test(local_side, a_value_outlives_its_object_until_the_next_one_has_its_own)
     cr_expect(eq(u64, fleet.strength, 7));
     cr_expect(eq(ptr, hull_of(&fleet, first), NULL));
     cr_expect(eq(u64, hull_of(&fleet, second)->strength, 9));
-    close_fleet(&fleet);
 }
 
 Test(local_side, removing_ends_a_value_once)
@@ -228,7 +222,6 @@ Test(local_side, removing_ends_a_value_once)
 
 static void remove_beside(void *object, haft_id id, void *arg)
 {
-    (void)object;
     must(haft_side_remove(arg, id));
 }
 
@@ -285,7 +278,7 @@ static bool add_up(haft_id id, void *object, void *value, void *arg)
 
 Test(local_side, each_live_object_with_a_value_is_visited_in_order_until_the_visitor_has_enough)
 {
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
 
     open_fleet(&fleet, &some);
     insert_with(&fleet, 1);
@@ -300,7 +293,6 @@ Test(local_side, each_live_object_with_a_value_is_visited_in_order_until_the_vis
     fleet.strength = 0;
     cr_expect(eq(u64, haft_side_for_each(fleet.side, add_up, &fleet), 3));
     cr_expect(eq(u64, fleet.strength, 100));
-    close_fleet(&fleet);
 }
 
 Test(local_side, in_on_end_the_entry_is_taken_and_others_are_not)
@@ -339,7 +331,6 @@ static void remove_next(void *value, haft_id id, void *arg)
     struct chain *chain = arg;
     const size_t next = ++chain->fleet.ends;
 
-    (void)value;
     must(!chain->is_inside && id.bits == chain->ids[next - 1].bits);
     chain->is_inside = true;
     if (next < chain->count) {
@@ -375,20 +366,17 @@ static void close_chain(struct chain *chain)
 
 Test(local_side, a_chain_of_ends_runs_in_a_loop)
 {
-    struct chain chain;
+    AT_END(close_chain) struct chain chain;
 
     open_chain(&chain, 300000, remove_next);
     cr_expect(haft_side_remove(chain.fleet.side, chain.ids[0]));
     cr_expect(eq(u64, chain.fleet.ends, chain.count));
-    close_chain(&chain);
 }
 
 static void set_over_former(void *value, haft_id id, void *arg)
 {
     struct chain *chain = arg;
 
-    (void)value;
-    (void)id;
     if (++chain->fleet.ends == 1) {
         chain->set = haft_side_set(chain->fleet.side, chain->ids[2], NULL, NULL);
         cr_expect(eq(u64, chain->fleet.ends, 1), "the former value ends later");
@@ -397,7 +385,7 @@ static void set_over_former(void *value, haft_id id, void *arg)
 
 Test(local_side, inside_an_on_end_a_value_of_a_former_life_is_not_replaced_at_once)
 {
-    struct chain chain;
+    AT_END(close_chain) struct chain chain;
 
     open_chain(&chain, 3, set_over_former);
     must(haft_local_free(chain.fleet.ships, chain.ids[2]) == HAFT_OK);
@@ -407,7 +395,6 @@ Test(local_side, inside_an_on_end_a_value_of_a_former_life_is_not_replaced_at_on
     cr_expect(eq(u64, chain.fleet.ends, 2));
     expect_status(haft_side_set(chain.fleet.side, chain.ids[2], NULL, NULL), HAFT_OK);
     cr_expect(eq(u64, chain.fleet.ends, 2));
-    close_chain(&chain);
 }
 
 static haft_id lower, upper;
@@ -417,7 +404,6 @@ static void set_once_more(void *value, haft_id id, void *arg)
 {
     struct fleet *fleet = arg;
 
-    (void)value;
     if (++fleet->ends == 2) {
         must(id.bits == upper.bits);
         must(haft_side_set(fleet->nested, lower, NULL, NULL) == HAFT_OK);
@@ -494,7 +480,7 @@ Test(local_side, values_are_aligned_as_asked)
 Test(local_side, values_of_16_bytes_are_aligned_for_a_vector_unasked)
 {
     const haft_side_options options = {.value_size = 2 * sizeof(max_align_t)};
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     haft_side *side;
     void *place;
     haft_id id;
@@ -507,7 +493,6 @@ Test(local_side, values_of_16_bytes_are_aligned_for_a_vector_unasked)
         cr_expect(eq(u64, (uintptr_t)place % _Alignof(max_align_t), 0));
     }
     haft_side_close(side);
-    haft_local_close(local);
 }
 
 Test(local_side, options_out_of_range_are_named)
@@ -518,7 +503,7 @@ Test(local_side, options_out_of_range_are_named)
         uint64_t more;
     } later = {.more = 1};
     haft_side *side = NULL;
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     haft_local *wraps;
 
     must(haft_local_open(&some, &local) == HAFT_OK);
@@ -535,7 +520,6 @@ Test(local_side, options_out_of_range_are_named)
                   HAFT_UNKNOWN_OPTION);
     cr_expect(eq(ptr, side, NULL));
     haft_local_close(wraps);
-    haft_local_close(local);
 }
 
 struct opening {
@@ -548,8 +532,6 @@ static void open_a_side(void *object, haft_id id, void *arg)
 {
     struct opening *opening = arg;
 
-    (void)object;
-    (void)id;
     opening->said = haft_side_open_local(opening->local, NULL, &opening->side);
 }
 
@@ -601,7 +583,7 @@ Test(local_side, in_empty_entries_no_id_is_found)
     const haft_entries none = HAFT_ENTRIES_EMPTY;
     const haft_view nothing = HAFT_VIEW_EMPTY;
     uint64_t random = 1;
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
 
     open_fleet(&fleet, &some);
     const haft_id id = insert_with(&fleet, 7);
@@ -612,7 +594,6 @@ Test(local_side, in_empty_entries_no_id_is_found)
     cr_expect(eq(ptr, haft_side_get(none, HAFT_NIL), NULL));
     cr_expect(eq(ptr, haft_side_find(none, fleet.view, id, NULL), NULL));
     cr_expect(eq(ptr, haft_side_find(fleet.entries, nothing, id, NULL), NULL));
-    close_fleet(&fleet);
 }
 
 /* A table with a side of plain values, and a history. */
@@ -685,7 +666,7 @@ static void store_rewind(struct store *store, uint64_t number)
 Test(local_side, a_rewind_to_this_moment_keeps_plain_values)
 {
     for (uint64_t keep = 1; keep <= 2; keep++) {
-        struct store store;
+        AT_END(close_store) struct store store;
         haft_id ids[5];
 
         open_store(&store, keep);
@@ -697,14 +678,13 @@ Test(local_side, a_rewind_to_this_moment_keeps_plain_values)
         for (uint64_t i = 0; i < 5; i++) {
             cr_expect(eq(u64, store_value(&store, ids[i]), i + 1));
         }
-        close_store(&store);
     }
 }
 
 /* Changed, removed, set later, of an object that came later: back, and forth again. */
 Test(local_side, plain_values_go_with_the_snapshots)
 {
-    struct store store;
+    AT_END(close_store) struct store store;
 
     open_store(&store, 8);
     const haft_id changed = store_insert(&store, 1);
@@ -729,13 +709,12 @@ Test(local_side, plain_values_go_with_the_snapshots)
         cr_expect(eq(u64, store_value(&store, removed), 0));
         cr_expect(eq(u64, store_value(&store, later), 4));
     }
-    close_store(&store);
 }
 
 /* Ids are issued again: what came after a rewind does not inherit values from before it. */
 Test(local_side, an_id_that_is_issued_again_has_no_plain_value_of_before)
 {
-    struct store store;
+    AT_END(close_store) struct store store;
     haft_id again;
 
     open_store(&store, 2);
@@ -746,12 +725,11 @@ Test(local_side, an_id_that_is_issued_again_has_no_plain_value_of_before)
     assert_status(haft_local_insert(store.local, NULL, &again), HAFT_OK);
     cr_expect(eq(u64, again.bits, id.bits));
     cr_expect(eq(u64, store_value(&store, id), 0));
-    close_store(&store);
 }
 
 Test(local_side, a_side_that_a_snapshot_does_not_know_is_empty_after_the_rewind)
 {
-    struct store store;
+    AT_END(close_store) struct store store;
 
     open_store(&store, 2);
     const haft_id id = store_insert(&store, 1);
@@ -762,13 +740,12 @@ Test(local_side, a_side_that_a_snapshot_does_not_know_is_empty_after_the_rewind)
     assert_status(haft_side_set(store.side, id, &(uint64_t){2}, NULL), HAFT_OK);
     store_rewind(&store, 0);
     cr_expect(eq(u64, store_value(&store, id), 0));
-    close_store(&store);
 }
 
 /* The oldest goes with its values, and so do those that a rewind left behind. */
 Test(local_side, values_in_a_history_are_bounded)
 {
-    struct store store;
+    AT_END(close_store) struct store store;
 
     open_store(&store, 3);
     const haft_id id = store_insert(&store, 1);
@@ -786,13 +763,12 @@ Test(local_side, values_in_a_history_are_bounded)
     store_snapshot(&store, 98);
     cr_expect(lt(u64, haft_history_bytes(store.history), bytes));
     cr_expect(eq(u64, store_value(&store, id), 1));
-    close_store(&store);
 }
 
 /* Ids are issued again: a value may not be found under that of another object. */
 Test(local_side, values_with_on_end_end_when_the_table_is_rewound)
 {
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
     haft_history *history;
     uint64_t number;
 
@@ -810,7 +786,6 @@ Test(local_side, values_with_on_end_end_when_the_table_is_rewound)
     cr_expect(eq(ptr, hull_of(&fleet, kept), NULL));
     cr_expect(ne(ptr, haft_resolve(fleet.view, kept), NULL));
     haft_history_close(history);
-    close_fleet(&fleet);
 }
 
 static void reserve_at_end(void *value, haft_id id, void *arg)
@@ -823,7 +798,7 @@ static void reserve_at_end(void *value, haft_id id, void *arg)
 
 Test(local_side, an_end_that_reserves_stops_the_rewind)
 {
-    struct fleet fleet;
+    AT_END(close_fleet) struct fleet fleet;
     const haft_side_options options = {.on_end = reserve_at_end, .end_arg = &fleet};
     haft_history *history;
     haft_side *side;
@@ -844,7 +819,6 @@ Test(local_side, an_end_that_reserves_stops_the_rewind)
     cr_expect(eq(ptr, haft_resolve(fleet.view, id), NULL));
     haft_history_close(history);
     haft_side_close(side);
-    close_fleet(&fleet);
 }
 
 /* A table of a few lives, a side, and what on_end does with the table. */
@@ -898,7 +872,7 @@ static void set_behind(struct meddler *meddler)
 
 Test(local_side, a_rewind_ends_what_on_end_has_set_in_a_side_before)
 {
-    struct meddler meddler;
+    AT_END(close_meddler) struct meddler meddler;
 
     open_meddler(&meddler);
     /* The side opened last is the first to be looked at. */
@@ -910,7 +884,6 @@ Test(local_side, a_rewind_ends_what_on_end_has_set_in_a_side_before)
     cr_assert(eq(u64, local_insert_one(meddler.local).bits, meddler.id.bits));
     cr_expect(eq(ptr, haft_side_get(haft_side_entries(meddler.behind), meddler.id), NULL));
     haft_side_close(meddler.behind);
-    close_meddler(&meddler);
 }
 
 static void rewind_within(struct meddler *meddler)
@@ -920,7 +893,7 @@ static void rewind_within(struct meddler *meddler)
 
 Test(local_side, no_value_is_set_for_an_id_that_on_end_has_taken_back)
 {
-    struct meddler meddler;
+    AT_END(close_meddler) struct meddler meddler;
 
     open_meddler(&meddler);
     const haft_id former = local_insert_one(meddler.local);
@@ -935,7 +908,6 @@ Test(local_side, no_value_is_set_for_an_id_that_on_end_has_taken_back)
     must(haft_local_free(meddler.local, former) == HAFT_OK);
     cr_assert(eq(u64, local_insert_one(meddler.local).bits, id.bits));
     cr_expect(eq(ptr, haft_side_get(haft_side_entries(meddler.side), id), NULL));
-    close_meddler(&meddler);
 }
 
 static void snapshot_within(struct meddler *meddler)
@@ -948,14 +920,13 @@ static void snapshot_within(struct meddler *meddler)
 
 Test(local_side, while_a_rewind_ends_values_the_table_has_no_state_to_keep)
 {
-    struct meddler meddler;
+    AT_END(close_meddler) struct meddler meddler;
 
     open_meddler(&meddler);
     must(haft_side_set(meddler.side, local_insert_one(meddler.local), NULL, NULL) == HAFT_OK);
     meddler.meddle = snapshot_within;
     expect_status(haft_local_rewind(meddler.local, meddler.history, 0), HAFT_OK);
     cr_expect(eq(ptr, (void *)meddler.meddle, NULL), "on_end was called");
-    close_meddler(&meddler);
 }
 
 static void snapshot_another(struct meddler *meddler)
@@ -967,7 +938,7 @@ static void snapshot_another(struct meddler *meddler)
 
 Test(local_side, a_snapshot_that_on_end_has_dropped_is_not_gone_to)
 {
-    struct meddler meddler;
+    AT_END(close_meddler) struct meddler meddler;
 
     open_meddler(&meddler);
     assert_status(haft_local_clone(meddler.local, &meddler.other), HAFT_OK);
@@ -978,5 +949,4 @@ Test(local_side, a_snapshot_that_on_end_has_dropped_is_not_gone_to)
     expect_status(haft_local_rewind(meddler.local, meddler.history, 0), HAFT_OUT_OF_RANGE);
     cr_expect(haft_is_live(haft_local_view(meddler.local), id));
     haft_local_close(meddler.other);
-    close_meddler(&meddler);
 }

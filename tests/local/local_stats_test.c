@@ -23,8 +23,6 @@ static void count_retired(void *object, haft_id id, void *arg)
     haft_local *const *local = arg;
     const haft_local_stats stats = haft_local_stats_get(*local);
 
-    (void)object;
-    (void)id;
     cr_expect(eq(u64, stats.retired, 1));
     cr_expect(eq(u64, stats.reserved, 1));
     must_add_up(*local);
@@ -32,7 +30,7 @@ static void count_retired(void *object, haft_id id, void *arg)
 
 Test(local_stats, reserved_and_retired_are_told_apart)
 {
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     haft_id id;
     haft_id reserved;
 
@@ -49,7 +47,6 @@ Test(local_stats, reserved_and_retired_are_told_apart)
     cr_expect(eq(u64, stats.high_water, 2));
     cr_expect(eq(u64, stats.capacity, 10));
     cr_expect(eq(u64, stats.limit, 10));
-    haft_local_close(local);
 }
 
 Test(local_stats, min_free_is_in_the_limit)
@@ -98,6 +95,7 @@ Test(local_stats, in_the_heap_the_bytes_are_those_of_the_allocator)
     for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
         struct counted counted = {.left = -1};
         const haft_allocator from = counted_allocator(&counted);
+        AT_END(local_end)
         haft_local *local = local_open(&(haft_local_options){.capacity = 60,
                                                              .object_size = 24,
                                                              .object_alignment = alignment,
@@ -105,7 +103,6 @@ Test(local_stats, in_the_heap_the_bytes_are_those_of_the_allocator)
                                                              .allocator = &from});
 
         cr_expect(eq(u64, haft_local_stats_get(local).bytes, counted.held));
-        haft_local_close(local);
     }
 }
 
@@ -124,15 +121,13 @@ static void add_up(void *object, haft_id id, void *arg)
 {
     haft_local *const *local = arg;
 
-    (void)object;
-    (void)id;
     must_add_up(*local);
 }
 
 Test(local_stats, each_slot_is_counted_once_whatever_happens)
 {
     static haft_id ids[SLOTS];
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     uint64_t state = 1;
     int count = 0;
 
@@ -156,5 +151,4 @@ Test(local_stats, each_slot_is_counted_once_whatever_happens)
         }
         must_add_up(local);
     }
-    haft_local_close(local);
 }

@@ -108,14 +108,13 @@ Test(trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
 Test(trim, of_objects_of_a_page_each_all_memory_goes)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    haft_local *local = open_sized(4088, 8, HAFT_LAYOUT_32_24_8);
+    AT_END(local_end) haft_local *local = open_sized(4088, 8, HAFT_LAYOUT_32_24_8);
 
     fill(local, ids);
     haft_local_clear(local);
     const uint64_t bytes = trim(local);
 
     cr_expect(eq(u64, bytes, page == 4096 ? OBJECTS * page : bytes));
-    haft_local_close(local);
 }
 
 /* Its word lies in the page before the first that is given back. */
@@ -123,7 +122,7 @@ Test(trim, of_objects_each_of_which_is_a_run)
 {
     const haft_local_options options = {
         .capacity = 20, .object_size = 200000, .object_alignment = 64};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
 
     for (int i = 0; i < 20; i++) {
         void *object;
@@ -138,7 +137,6 @@ Test(trim, of_objects_each_of_which_is_a_run)
         expect_status(haft_local_free(local, ids[i]), HAFT_STALE);
         must(haft_local_insert(local, NULL, &later[i]) == HAFT_OK);
     }
-    haft_local_close(local);
 }
 
 /* No word of the run lies in a page that is given back. */
@@ -146,7 +144,7 @@ Test(trim, of_an_object_that_is_a_run_between_two_that_live)
 {
     const haft_local_options options = {
         .capacity = 21, .object_size = 200000, .object_alignment = 64};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
 
     for (int i = 0; i < 21; i++) {
         void *object;
@@ -169,12 +167,11 @@ Test(trim, of_an_object_that_is_a_run_between_two_that_live)
         must(haft_local_insert(local, NULL, &later[i]) == HAFT_OK);
         must(later[i].bits >> 32 == 2);
     }
-    haft_local_close(local);
 }
 
 Test(trim, a_second_time_there_is_nothing_to_give_back)
 {
-    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
+    AT_END(local_end) haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
 
     cr_expect(eq(u64, trim(local), 0)); /* of an empty table */
     fill(local, ids);
@@ -183,12 +180,11 @@ Test(trim, a_second_time_there_is_nothing_to_give_back)
     cr_expect(lt(u64, 0, trim(local)));
     cr_expect(eq(u64, trim(local), 0));
     expect_status(haft_local_trim(local, NULL), HAFT_OK);
-    haft_local_close(local);
 }
 
 Test(trim, a_page_with_a_live_object_or_a_reservation_stays)
 {
-    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
+    AT_END(local_end) haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     haft_id reserved;
 
@@ -209,12 +205,11 @@ Test(trim, a_page_with_a_live_object_or_a_reservation_stays)
     haft_local_publish(local, reserved);
     cr_expect(haft_is_live(haft_local_view(local), reserved));
     cr_expect(eq(u64, haft_local_count(local), 3));
-    haft_local_close(local);
 }
 
 Test(trim, slots_go_on_at_the_highest_generation_of_their_run)
 {
-    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
+    AT_END(local_end) haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
     uint64_t highest = 0;
 
     fill(local, ids);
@@ -235,12 +230,11 @@ Test(trim, slots_go_on_at_the_highest_generation_of_their_run)
         highest = generation > highest ? generation : highest;
     }
     cr_expect(eq(u64, highest, 11));
-    haft_local_close(local);
 }
 
 Test(trim, ids_never_issued_and_ids_issued_are_told_apart_afterwards)
 {
-    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
+    AT_END(local_end) haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
 
     fill(local, ids);
     haft_local_clear(local);
@@ -250,12 +244,11 @@ Test(trim, ids_never_issued_and_ids_issued_are_told_apart_afterwards)
         must(haft_local_diagnose(local, (haft_id){ids[i].bits + (UINT64_C(1) << 32)}) ==
              HAFT_NEVER_ISSUED);
     }
-    haft_local_close(local);
 }
 
 Test(trim, a_run_with_an_exhausted_slot_stays_and_the_slot_stays_exhausted)
 {
-    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_OF(20, 2, 0));
+    AT_END(local_end) haft_local *local = open_sized(24, 8, HAFT_LAYOUT_OF(20, 2, 0));
 
     fill(local, ids);
     haft_id id = ids[OBJECTS / 2];
@@ -274,12 +267,11 @@ Test(trim, a_run_with_an_exhausted_slot_stays_and_the_slot_stays_exhausted)
         must((uint32_t)later[i].bits % (1 << 20) != (uint32_t)id.bits % (1 << 20));
     }
     expect_status(haft_local_insert(local, NULL, &id), HAFT_FULL);
-    haft_local_close(local);
 }
 
 Test(trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
 {
-    haft_local *local = open_sized(4088, 8, HAFT_LAYOUT_32_32);
+    AT_END(local_end) haft_local *local = open_sized(4088, 8, HAFT_LAYOUT_32_32);
     const haft_view view = haft_local_view(local);
     uint64_t seed = 59;
 
@@ -300,13 +292,12 @@ Test(trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
     }
     /* The system's page of zeros, on which reads fall, is not counted. */
     cr_expect(lt(long, resident_pages() - before, 1000));
-    haft_local_close(local);
 }
 
 Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restored)
 {
     for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
-        haft_local *local = open_sized(1024, alignment, HAFT_LAYOUT_32_32);
+        AT_END(local_end) haft_local *local = open_sized(1024, alignment, HAFT_LAYOUT_32_32);
 
         fill(local, ids);
         haft_local_clear(local);
@@ -318,13 +309,12 @@ Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restore
             must(haft_local_restore(local, again, NULL) == HAFT_OK);
         }
         cr_expect(eq(u64, haft_local_available(local), 0));
-        haft_local_close(local);
     }
 }
 
 Test(trim, a_run_that_was_released_and_restored_to_is_released_again)
 {
-    haft_local *local = open_sized(1024, 8, HAFT_LAYOUT_32_32);
+    AT_END(local_end) haft_local *local = open_sized(1024, 8, HAFT_LAYOUT_32_32);
 
     fill(local, ids);
     haft_local_clear(local);
@@ -337,14 +327,13 @@ Test(trim, a_run_that_was_released_and_restored_to_is_released_again)
         must(haft_local_free(local, again) == HAFT_OK);
         cr_expect(lt(u64, 0, trim(local)));
     }
-    haft_local_close(local);
 }
 
 Test(trim, of_a_table_that_has_wrapped_says_why_it_cannot)
 {
     const haft_local_options options = {
         .capacity = OBJECTS, .object_size = 24, .layout = {20, 2, 0, 0}, .wrap = true};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
 
     fill(local, ids);
     haft_local_clear(local);
@@ -357,14 +346,13 @@ Test(trim, of_a_table_that_has_wrapped_says_why_it_cannot)
 
     expect_status(haft_local_trim(local, &released), HAFT_BAD_WRAP);
     cr_expect(eq(u64, released, 42));
-    haft_local_close(local);
 }
 
 Test(trim, with_min_free_the_slots_freed_last_stay)
 {
     const haft_local_options options = {
         .capacity = OBJECTS, .object_size = 24, .reuse = HAFT_REUSE_FIFO, .min_free = 10000};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
 
     fill(local, ids);
     haft_local_clear(local);
@@ -380,25 +368,23 @@ Test(trim, with_min_free_the_slots_freed_last_stay)
     }
     haft_local_clear(local); /* now others were freed last, and those that stayed may go */
     cr_expect(lt(u64, UINT64_C(19500) * 32, trim(local)));
-    haft_local_close(local);
 }
 
 Test(trim, with_fewer_free_slots_than_min_free_all_stay)
 {
     const haft_local_options options = {
         .capacity = OBJECTS, .object_size = 24, .reuse = HAFT_REUSE_FIFO, .min_free = 10000};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
 
     fill(local, ids);
     local_free_each(local, ids, 9000);
     cr_expect(eq(u64, trim(local), 0));
-    haft_local_close(local);
 }
 
 /* A scene is loaded and dropped over and over: memory comes and goes, the table does not grow. */
 Test(trim, a_thousand_times_the_table_does_not_grow)
 {
-    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_20_12);
+    AT_END(local_end) haft_local *local = open_sized(24, 8, HAFT_LAYOUT_20_12);
     uint64_t highest = 0;
 
     for (int round = 0; round < 1000; round++) {
@@ -413,12 +399,11 @@ Test(trim, a_thousand_times_the_table_does_not_grow)
         must(pages_in_memory(haft_local_view(local)) < 32);
     }
     cr_expect(lt(u64, highest, 4 + 2000 + 128));
-    haft_local_close(local);
 }
 
 Test(trim, of_a_run_that_fresh_slots_are_drawn_from_issues_none_twice)
 {
-    haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_24_8);
+    AT_END(local_end) haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_24_8);
 
     fill(local, ids);
     haft_local_clear(local);
@@ -439,5 +424,4 @@ Test(trim, of_a_run_that_fresh_slots_are_drawn_from_issues_none_twice)
 
         must(number != NULL && *number == i);
     }
-    haft_local_close(local);
 }

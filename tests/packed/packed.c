@@ -83,3 +83,8 @@ void packed_close(haft_packed *packed)
     haft_packed_close(packed);
     expect_no_leaks();
 }
+
+void packed_end(haft_packed **packed)
+{
+    packed_close(*packed);
+}

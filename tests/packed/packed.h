@@ -34,5 +34,6 @@ bool packed_has(const haft_packed *packed, const uint64_t *values, uint64_t coun
 void packed_must_be_sound(const haft_packed *packed, size_t object_size);
 
 void packed_close(haft_packed *packed);
+void packed_end(haft_packed **packed);
 
 #endif /* HAFT_TESTS_PACKED_H */

@@ -179,17 +179,12 @@ TEST_ON_EACH_ORDER(packed_destroy, sees_its_id_stale_all_others_live_and_the_cou
 
 static int refused(const void *a, const void *b, void *arg)
 {
-    (void)a;
-    (void)b;
-    (void)arg;
     cr_fatal("compared");
     return 0;
 }
 
 static void try_to_move(struct log *log, void *object, haft_id id)
 {
-    (void)object;
-    (void)id;
     must(haft_packed_free(log->packed, log->other) == HAFT_IN_CALLBACK);
     must(haft_packed_refresh(log->packed) == HAFT_IN_CALLBACK);
     must(haft_packed_clear(log->packed) == HAFT_IN_CALLBACK);
@@ -222,7 +217,6 @@ static void kill_the_one_before(struct log *log, void *object, haft_id id)
 {
     const uint64_t value = *(uint64_t *)object;
 
-    (void)id;
     for (uint64_t i = 0; value > 0 && i < haft_packed_count(log->packed); i++) {
         const haft_id other = haft_packed_id_in(log->packed, i);
 
@@ -272,7 +266,6 @@ static void leave_another(struct log *log, void *object, haft_id id)
 {
     const uint64_t value = *(uint64_t *)object + 100;
 
-    (void)id;
     if (value < 200) {
         log->other = packed_insert_value(log->packed, value);
     }
@@ -357,9 +350,6 @@ static haft_packed *ending;
 
 static void close_again(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     haft_packed_close(ending);
 }
 

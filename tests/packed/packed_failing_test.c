@@ -29,7 +29,6 @@ static int insert_with_refusals(haft_packed *packed, uint64_t *values, uint64_t 
 
 static int descending(const void *a, const void *b, void *arg)
 {
-    (void)arg;
     return *(const uint64_t *)a < *(const uint64_t *)b ? 1 : -1;
 }
 

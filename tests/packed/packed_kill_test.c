@@ -16,7 +16,7 @@ static haft_status kill_and_say(haft_packed *packed, haft_id id)
 
 TEST_ON_EACH_ORDER(packed_kill, a_killed_object_is_dead_but_live_and_counted_until_the_refresh)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
     const haft_dense_view view = haft_packed_view(packed);
     haft_id ids[3];
 
@@ -44,12 +44,11 @@ TEST_ON_EACH_ORDER(packed_kill, a_killed_object_is_dead_but_live_and_counted_unt
     cr_expect(zero(u64, haft_packed_dead_count(packed)));
     cr_expect(eq(u64, haft_packed_available(packed), OBJECTS - 2));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 TEST_ON_EACH_ORDER(packed_kill, a_dead_object_can_be_freed_at_once)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
     haft_id ids[6];
 
     for (int freed = 0; freed < 3; freed++) { /* the first, middle, last kill */
@@ -67,12 +66,11 @@ TEST_ON_EACH_ORDER(packed_kill, a_dead_object_can_be_freed_at_once)
         }
         must(haft_packed_clear(packed) == HAFT_OK);
     }
-    packed_close(packed);
 }
 
 TEST_ON_EACH_ORDER(packed_kill, a_live_object_freed_beside_dead_ones_leaves_them_dead)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
     haft_id ids[6];
 
     packed_fill(packed, ids, 6);
@@ -83,12 +81,11 @@ TEST_ON_EACH_ORDER(packed_kill, a_live_object_freed_beside_dead_ones_leaves_them
     must(haft_packed_refresh(packed) == HAFT_OK);
     cr_expect(eq(u64, haft_packed_count(packed), 4));
     cr_expect(not(haft_packed_is_live(haft_packed_view(packed), ids[5])));
-    packed_close(packed);
 }
 
 TEST_ON_EACH_ORDER(packed_kill, a_slot_of_a_dead_object_begins_its_next_life_alive)
 {
-    haft_packed *packed = packed_open_values(1, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(1, *keep_order);
     const haft_id first = packed_insert_value(packed, 1);
 
     must(haft_packed_kill(packed, first) == HAFT_OK);
@@ -101,14 +98,13 @@ TEST_ON_EACH_ORDER(packed_kill, a_slot_of_a_dead_object_begins_its_next_life_ali
     cr_expect(
         eq(int, (int)haft_packed_state(packed, packed_insert_value(packed, 3)), HAFT_PACKED_ALIVE));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 /* --- refresh --- */
 
 TEST_ON_EACH_ORDER(packed_refresh, what_was_inserted_after_the_kill_stays)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
     haft_id ids[3];
 
     packed_fill(packed, ids, 3);
@@ -120,7 +116,6 @@ TEST_ON_EACH_ORDER(packed_refresh, what_was_inserted_after_the_kill_stays)
     cr_expect(haft_packed_is_live(haft_packed_view(packed), later));
     cr_expect(eq(u64, haft_packed_count(packed), 3));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 /* Behind the last object, where no other code may look. */
@@ -132,7 +127,7 @@ static __attribute__((no_sanitize_address)) uint64_t value_behind(const uint64_t
 /* Seen by the bytes that lie behind the objects afterwards: those of the dead that stood there. */
 Test(packed_refresh, moves_an_object_once_whatever_the_order_of_the_kills)
 {
-    haft_packed *packed = packed_open_values(10, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(10, false);
     const uint64_t *values = haft_packed_objects(packed);
     const int dead[] = {8, 7, 5, 2};
     haft_id ids[10];
@@ -146,12 +141,11 @@ Test(packed_refresh, moves_an_object_once_whatever_the_order_of_the_kills)
     cr_expect(eq(u64, value_behind(&values[7]), 7));
     cr_expect(eq(u64, value_behind(&values[8]), 8));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 Test(packed_refresh, with_keep_order_keeps_it)
 {
-    haft_packed *packed = packed_open_values(10, true);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(10, true);
     const haft_dense_view view = haft_packed_view(packed);
     haft_id ids[10];
 
@@ -166,13 +160,12 @@ Test(packed_refresh, with_keep_order_keeps_it)
     cr_expect(packed_has(packed, (uint64_t[]){0, 1, 2, 5, 7}, 5));
     cr_expect(eq(ptr, haft_packed_resolve(view, ids[2]), before));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 /* Each set of dead ones among eight. */
 TEST_ON_EACH_ORDER(packed_refresh, of_every_pattern_of_dead_objects_keeps_exactly_the_others)
 {
-    haft_packed *packed = packed_open_values(8, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(8, *keep_order);
     haft_id ids[8];
 
     for (unsigned pattern = 0; pattern < 256; pattern++) {
@@ -199,5 +192,4 @@ TEST_ON_EACH_ORDER(packed_refresh, of_every_pattern_of_dead_objects_keeps_exactl
         packed_must_be_sound(packed, 8);
         must(haft_packed_clear(packed) == HAFT_OK);
     }
-    packed_close(packed);
 }

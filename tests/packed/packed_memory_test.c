@@ -95,7 +95,7 @@ Test(packed_memory, objects_and_slots_are_as_they_were_when_a_step_begins)
     for (uint64_t step = 0; step < 40; step += 3) {
         const haft_packed_options options = {
             .capacity = 100, .object_size = 8, .growth_step = step};
-        haft_packed *packed = packed_open(&options);
+        AT_END(packed_end) haft_packed *packed = packed_open(&options);
         haft_id ids[100];
 
         packed_fill(packed, ids, 100);
@@ -104,13 +104,12 @@ Test(packed_memory, objects_and_slots_are_as_they_were_when_a_step_begins)
         }
         must(haft_packed_insert(packed, NULL, ids) == HAFT_FULL);
         packed_must_be_sound(packed, 8);
-        packed_close(packed);
     }
 }
 
 Test(packed_memory, failed_frees_and_kills_bring_no_memory_in)
 {
-    haft_packed *packed = packed_open_values(1 << 20, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(1 << 20, false);
 
     packed_insert_value(packed, 1);
     const long before = resident_pages();
@@ -124,7 +123,6 @@ Test(packed_memory, failed_frees_and_kills_bring_no_memory_in)
     }
     /* Of 4096.  The system's page of zeros, on which reads fall, is not counted. */
     cr_expect(lt(long, resident_pages() - before, 1000));
-    packed_close(packed);
 }
 
 Test(packed_memory, a_fixed_table_beyond_a_limit_does_not_open)
@@ -147,7 +145,7 @@ Test(packed_memory, a_growing_table_beyond_a_limit_grows_as_far_as_it_goes_and_w
     for (int s = 0; s < 2; s++) {
         const haft_packed_options options = {
             .capacity = 1 << 20, .object_size = 1024, .growth_step = steps[s]};
-        haft_packed *packed = packed_open(&options);
+        AT_END(packed_end) haft_packed *packed = packed_open(&options);
         uint64_t count = 0;
         uint64_t seed = 5;
 
@@ -173,6 +171,5 @@ Test(packed_memory, a_growing_table_beyond_a_limit_grows_as_far_as_it_goes_and_w
         for (uint64_t i = 0; i < count; i++) {
             must(haft_packed_insert(packed, NULL, &ids[i]) == HAFT_OK);
         }
-        packed_close(packed);
     }
 }

@@ -51,7 +51,7 @@ static void must_be_sorted(const haft_packed *packed, const haft_id *ids, uint64
 
 Test(packed_sort, of_every_number_of_objects_is_stable_and_keeps_ids)
 {
-    haft_packed *packed = packed_open_values(MOST, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(MOST, false);
     static haft_id ids[MOST];
 
     for (uint64_t count = 0; count <= MOST; count += count < 70 ? 1 : 93) {
@@ -62,24 +62,22 @@ Test(packed_sort, of_every_number_of_objects_is_stable_and_keeps_ids)
             must(haft_packed_clear(packed) == HAFT_OK);
         }
     }
-    packed_close(packed);
 }
 
 Test(packed_sort, of_a_full_table_has_room_to_move)
 {
-    haft_packed *packed = packed_open_values(MOST, true);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(MOST, true);
     static haft_id ids[MOST];
 
     fill_random(packed, ids, MOST, 50, 3);
     must(haft_packed_sort(packed, by_key, NULL) == HAFT_OK);
     must_be_sorted(packed, ids, MOST);
-    packed_close(packed);
 }
 
 /* 512 objects fill a page, and the slots are mapped behind it. */
 Test(packed_sort, of_a_full_table_of_whole_pages_writes_nothing_beyond_it)
 {
-    haft_packed *packed = packed_open_values(512, true);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(512, true);
     const haft_dense_view view = haft_packed_view(packed);
     static haft_id ids[512];
 
@@ -89,12 +87,11 @@ Test(packed_sort, of_a_full_table_of_whole_pages_writes_nothing_beyond_it)
     must(haft_packed_sort(packed, by_key, NULL) == HAFT_OK);
     cr_expect(eq(u64, haft_load_relaxed(HAFT_EDGE_NONE, &view.slot[0].word), before));
     must_be_sorted(packed, ids, 512);
-    packed_close(packed);
 }
 
 Test(packed_sort, of_sorted_objects_takes_one_comparison_less_than_there_are_objects)
 {
-    haft_packed *packed = packed_open_values(MOST, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(MOST, false);
     static haft_id ids[MOST];
     uint64_t comparisons = 0;
 
@@ -102,24 +99,22 @@ Test(packed_sort, of_sorted_objects_takes_one_comparison_less_than_there_are_obj
     must(haft_packed_sort(packed, by_key, NULL) == HAFT_OK);
     must(haft_packed_sort(packed, by_key, &comparisons) == HAFT_OK);
     cr_expect(eq(u64, comparisons, MOST - 1));
-    packed_close(packed);
 }
 
 Test(packed_sort, takes_n_log_n_comparisons_at_most)
 {
-    haft_packed *packed = packed_open_values(MOST, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(MOST, false);
     static haft_id ids[MOST];
     uint64_t comparisons = 0;
 
     fill_random(packed, ids, MOST, UINT32_MAX, 5);
     must(haft_packed_sort(packed, by_key, &comparisons) == HAFT_OK);
     cr_expect(lt(u64, comparisons, MOST * 11)); /* log2: 10, and one more to look first */
-    packed_close(packed);
 }
 
 TEST_ON_EACH_ORDER(packed_sort, dead_objects_are_sorted_with_the_others_and_stay_dead)
 {
-    haft_packed *packed = packed_open_values(MOST, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(MOST, *keep_order);
     static haft_id ids[MOST];
 
     fill_random(packed, ids, MOST, 50, 9);
@@ -139,14 +134,13 @@ TEST_ON_EACH_ORDER(packed_sort, dead_objects_are_sorted_with_the_others_and_stay
         must(packed_value_at(packed, i - 1) < packed_value_at(packed, i));
     }
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 /* --- the first ones --- */
 
 TEST_ON_EACH_ORDER(packed_sort_n, sorts_the_first_objects_and_leaves_the_others)
 {
-    haft_packed *packed = packed_open_values(MOST, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(MOST, *keep_order);
     static haft_id ids[MOST];
     const uint64_t firsts[] = {0, 1, 2, 500, MOST - 1};
 
@@ -163,14 +157,13 @@ TEST_ON_EACH_ORDER(packed_sort_n, sorts_the_first_objects_and_leaves_the_others)
     }
     must(haft_packed_sort_n(packed, UINT64_MAX, by_key, NULL) == HAFT_OK);
     must_be_sorted(packed, ids, MOST);
-    packed_close(packed);
 }
 
 /* --- as ids are listed --- */
 
 TEST_ON_EACH_ORDER(packed_sort_as, brings_listed_objects_to_the_front_and_keeps_the_order_of_others)
 {
-    haft_packed *packed = packed_open_values(10, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(10, *keep_order);
     haft_id ids[6];
     const uint64_t expected[] = {4, 1, 5, 0, 2, 3};
 
@@ -184,12 +177,11 @@ TEST_ON_EACH_ORDER(packed_sort_as, brings_listed_objects_to_the_front_and_keeps_
     cr_expect(packed_has(packed, (uint64_t[]){0, 1, 2, 3, 4, 5}, 6));
     expect_status(haft_packed_sort_as(packed, NULL, 0), HAFT_OK);
     cr_expect(packed_has(packed, (uint64_t[]){0, 1, 2, 3, 4, 5}, 6));
-    packed_close(packed);
 }
 
 Test(packed_sort_as, ids_that_are_not_live_or_twice_in_the_list_count_for_nothing)
 {
-    haft_packed *packed = packed_open_values(10, true);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(10, true);
     haft_id ids[5];
 
     packed_fill(packed, ids, 5);
@@ -199,13 +191,12 @@ Test(packed_sort_as, ids_that_are_not_live_or_twice_in_the_list_count_for_nothin
     expect_status(haft_packed_sort_as(packed, listed, 8), HAFT_OK);
     cr_expect(packed_has(packed, (uint64_t[]){3, 2, 1, 4}, 4));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 /* Any order, of a full table: no object is lost, and each id keeps its own. */
 Test(packed_sort_as, of_every_number_of_objects_keeps_ids)
 {
-    haft_packed *packed = packed_open_values(MOST, true);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(MOST, true);
     static haft_id ids[MOST], listed[2 * MOST];
     uint64_t seed = 5;
 
@@ -223,12 +214,11 @@ Test(packed_sort_as, of_every_number_of_objects_keeps_ids)
                                                              haft_packed_view(packed), listed[0]));
         must(haft_packed_clear(packed) == HAFT_OK);
     }
-    packed_close(packed);
 }
 
 Test(packed_sort_as, the_ids_of_a_clone_give_its_order)
 {
-    haft_packed *packed = packed_open_values(100, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(100, false);
     haft_packed *clone = NULL;
     haft_id ids[100];
 
@@ -240,14 +230,13 @@ Test(packed_sort_as, the_ids_of_a_clone_give_its_order)
     expect_status(haft_packed_sort_as(packed, haft_packed_ids(packed), 100), HAFT_OK);
     must_be_sorted(packed, ids, 100);
     haft_packed_close(clone);
-    packed_close(packed);
 }
 
 /* --- two objects --- */
 
 TEST_ON_EACH_ORDER(packed_swap, objects_change_places_and_ids_lead_to_their_own)
 {
-    haft_packed *packed = packed_open_values(10, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(10, *keep_order);
     haft_id ids[4];
 
     packed_fill(packed, ids, 4);
@@ -262,12 +251,11 @@ TEST_ON_EACH_ORDER(packed_swap, objects_change_places_and_ids_lead_to_their_own)
     must(haft_packed_refresh(packed) == HAFT_OK);
     cr_expect(not(haft_packed_is_live(haft_packed_view(packed), ids[3])));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 Test(packed_swap, of_what_is_not_live_changes_nothing)
 {
-    haft_packed *packed = packed_open_values(10, true);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(10, true);
     haft_id ids[3];
 
     packed_fill(packed, ids, 3);
@@ -276,7 +264,6 @@ Test(packed_swap, of_what_is_not_live_changes_nothing)
     expect_status(haft_packed_swap(packed, ids[1], HAFT_NIL), HAFT_STALE);
     expect_status(haft_packed_swap(packed, HAFT_NIL, ids[1]), HAFT_NO_ID);
     cr_expect(packed_has(packed, (uint64_t[]){0, 2}, 2));
-    packed_close(packed);
 }
 
 Test(packed_swap, moves_whole_objects_of_any_size)
@@ -287,7 +274,7 @@ Test(packed_swap, moves_whole_objects_of_any_size)
 
     for (int s = 0; s < 7; s++) {
         const haft_packed_options options = {.capacity = 2, .object_size = sizes[s]};
-        haft_packed *packed = packed_open(&options);
+        AT_END(packed_end) haft_packed *packed = packed_open(&options);
 
         for (int i = 0; i < 2; i++) {
             memset(bytes, 'a' + i, sizes[s]);
@@ -301,7 +288,6 @@ Test(packed_swap, moves_whole_objects_of_any_size)
                  0);
         }
         packed_must_be_sound(packed, sizes[s]);
-        packed_close(packed);
     }
 }
 
@@ -319,7 +305,7 @@ Test(packed_sort, moves_whole_objects_of_any_size)
 
     for (int s = 0; s < 6; s++) {
         const haft_packed_options options = {.capacity = 60, .object_size = sizes[s]};
-        haft_packed *packed = packed_open(&options);
+        AT_END(packed_end) haft_packed *packed = packed_open(&options);
         char *objects = haft_packed_objects(packed);
         static unsigned char bytes[4097];
 
@@ -337,7 +323,6 @@ Test(packed_sort, moves_whole_objects_of_any_size)
                                   objects + (size_t)i * sizes[s], sizes[s]) < 0);
         }
         packed_must_be_sound(packed, sizes[s]);
-        packed_close(packed);
     }
 }
 
@@ -345,14 +330,12 @@ Test(packed_sort, moves_whole_objects_of_any_size)
 
 static int at_random(const void *a, const void *b, void *arg)
 {
-    (void)a;
-    (void)b;
     return (int)(random_next(arg) % 3) - 1;
 }
 
 Test(packed_sort, whatever_compare_answers_no_object_is_lost)
 {
-    haft_packed *packed = packed_open_values(MOST, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(MOST, false);
     static haft_id ids[MOST];
     uint64_t seed = 77;
 
@@ -366,7 +349,6 @@ Test(packed_sort, whatever_compare_answers_no_object_is_lost)
             must(object != NULL && *object == i);
         }
     }
-    packed_close(packed);
 }
 
 struct meddler {
@@ -400,7 +382,7 @@ static int meddle(const void *a, const void *b, void *arg)
 
 Test(packed_sort, compare_may_insert_and_kill_but_not_move_objects)
 {
-    haft_packed *packed = packed_open_values(101, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(101, false);
     static haft_id ids[100];
     uint64_t position = 0;
 
@@ -421,5 +403,4 @@ Test(packed_sort, compare_may_insert_and_kill_but_not_move_objects)
         must(packed_value_at(packed, i - 1) < packed_value_at(packed, i));
     }
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }

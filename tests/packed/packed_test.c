@@ -18,7 +18,7 @@ static void expect_position(const haft_packed *packed, haft_id id, uint64_t expe
 
 Test(packed, an_insert_goes_to_the_last_position_with_a_copy)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, false);
 
     for (uint64_t value = 0; value < OBJECTS; value++) {
         const haft_id id = packed_insert_value(packed, value + 1000);
@@ -30,24 +30,22 @@ Test(packed, an_insert_goes_to_the_last_position_with_a_copy)
         cr_expect(eq(int, (int)haft_packed_state(packed, id), HAFT_PACKED_ALIVE));
     }
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 Test(packed, an_insert_may_copy_an_object_of_the_table)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, false);
     haft_id id = packed_insert_value(packed, 7);
 
     assert_status(
         haft_packed_insert(packed, haft_packed_resolve(haft_packed_view(packed), id), &id),
         HAFT_OK);
     cr_expect(packed_has(packed, (uint64_t[]){7, 7}, 2));
-    packed_close(packed);
 }
 
 Test(packed, an_insert_moves_nothing_and_the_view_stays)
 {
-    haft_packed *packed = packed_open_values(100000, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(100000, false);
     const haft_dense_view view = haft_packed_view(packed);
     void *const objects = haft_packed_objects(packed);
     const haft_id *const ids = haft_packed_ids(packed);
@@ -65,14 +63,13 @@ Test(packed, an_insert_moves_nothing_and_the_view_stays)
     cr_expect(eq(ptr, (void *)haft_packed_ids(packed), (void *)ids));
     cr_expect(zero(int, memcmp(&view, &after, sizeof view)));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 /* --- free --- */
 
 Test(packed, free_fills_the_gap_with_the_last_object)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, false);
     const haft_dense_view view = haft_packed_view(packed);
     haft_id ids[5];
 
@@ -84,12 +81,11 @@ Test(packed, free_fills_the_gap_with_the_last_object)
     cr_expect(eq(ptr, haft_packed_resolve(view, ids[2]), (void *)third));
     expect_position(packed, ids[4], 1);
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 Test(packed, free_with_keep_order_moves_those_behind_up)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, true);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, true);
     const haft_dense_view view = haft_packed_view(packed);
     haft_id ids[5];
 
@@ -100,12 +96,11 @@ Test(packed, free_with_keep_order_moves_those_behind_up)
     cr_expect(packed_has(packed, (uint64_t[]){0, 1, 3, 4}, 4));
     cr_expect(eq(ptr, haft_packed_resolve(view, ids[1]), (void *)second));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 TEST_ON_EACH_ORDER(packed, the_first_the_last_and_the_only_object_can_be_freed)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
     haft_id ids[3];
 
     packed_fill(packed, ids, 3);
@@ -116,14 +111,13 @@ TEST_ON_EACH_ORDER(packed, the_first_the_last_and_the_only_object_can_be_freed)
     expect_status(haft_packed_free(packed, ids[1]), HAFT_OK);
     cr_expect(haft_packed_is_empty(packed));
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 /* --- clear --- */
 
 TEST_ON_EACH_ORDER(packed, after_clear_all_ids_are_stale_for_ever_and_the_table_is_as_new)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
     haft_id old[OBJECTS * 3];
 
     for (int round = 0; round < 3; round++) {
@@ -140,14 +134,13 @@ TEST_ON_EACH_ORDER(packed, after_clear_all_ids_are_stale_for_ever_and_the_table_
         }
         packed_must_be_sound(packed, 8);
     }
-    packed_close(packed);
 }
 
 Test(packed, clear_exhausts_slots_in_their_last_life)
 {
     const haft_packed_options options = {
         .capacity = 4, .object_size = 8, .layout = HAFT_LAYOUT_OF(3, 1, 0)};
-    haft_packed *packed = packed_open(&options);
+    AT_END(packed_end) haft_packed *packed = packed_open(&options);
     haft_id ids[4];
 
     packed_fill(packed, ids, 3);
@@ -155,7 +148,6 @@ Test(packed, clear_exhausts_slots_in_their_last_life)
     cr_expect(eq(u64, haft_packed_available(packed), 1));
     packed_insert_value(packed, 1);
     expect_status(haft_packed_insert(packed, NULL, &ids[3]), HAFT_FULL);
-    packed_close(packed);
 }
 
 static void end_all(haft_packed *packed, const haft_id *ids, bool by_refresh)
@@ -172,7 +164,7 @@ static void end_all(haft_packed *packed, const haft_id *ids, bool by_refresh)
 
 TEST_ON_EACH_ORDER(packed, refresh_and_clear_bump_every_generation_by_one)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, *keep_order);
     uint64_t lives[HAFT_FIRST_INDEX + OBJECTS] = {0};
     haft_id ids[OBJECTS];
 
@@ -188,12 +180,11 @@ TEST_ON_EACH_ORDER(packed, refresh_and_clear_bump_every_generation_by_one)
             must(haft_packed_diagnose(packed, ids[i]) == HAFT_STALE);
         }
     }
-    packed_close(packed);
 }
 
 TEST_ON_EACH_ORDER(packed, count_is_inserted_less_freed_on_every_path)
 {
-    haft_packed *packed = packed_open_values(3, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(3, *keep_order);
     haft_id ids[3];
     haft_id id;
 
@@ -217,14 +208,13 @@ TEST_ON_EACH_ORDER(packed, count_is_inserted_less_freed_on_every_path)
     cr_expect(eq(u64, haft_packed_count(packed), 2));
     expect_status(haft_packed_clear(packed), HAFT_OK);
     cr_expect(zero(u64, haft_packed_count(packed)));
-    packed_close(packed);
 }
 
 /* --- walking --- */
 
 Test(packed, a_loop_may_kill_what_it_meets)
 {
-    haft_packed *packed = packed_open_values(1000, false);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(1000, false);
     haft_id ids[1000];
 
     packed_fill(packed, ids, 1000);
@@ -239,13 +229,12 @@ Test(packed, a_loop_may_kill_what_it_meets)
         must(haft_packed_is_live(haft_packed_view(packed), ids[i]) == (i % 3 != 0));
     }
     packed_must_be_sound(packed, 8);
-    packed_close(packed);
 }
 
 /* Each object is met by the loop that kills and inserts: the old ones and the new, once each. */
 TEST_ON_EACH_ORDER(packed, a_loop_that_kills_and_inserts_meets_each_object_once)
 {
-    haft_packed *packed = packed_open_values(3 * OBJECTS, *keep_order);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(3 * OBJECTS, *keep_order);
     int met[2 * OBJECTS] = {0};
     haft_id ids[OBJECTS];
     uint64_t next = OBJECTS;
@@ -270,12 +259,11 @@ TEST_ON_EACH_ORDER(packed, a_loop_that_kills_and_inserts_meets_each_object_once)
     for (int value = 0; value < 2 * OBJECTS; value++) {
         cr_expect(eq(int, met[value], value % 3 == 0 ? 1 : 2));
     }
-    packed_close(packed);
 }
 
 Test(packed, one_object_left_of_a_full_table_is_walked)
 {
-    haft_packed *packed = packed_open_values(OBJECTS, true);
+    AT_END(packed_end) haft_packed *packed = packed_open_values(OBJECTS, true);
     haft_id ids[OBJECTS];
 
     packed_fill(packed, ids, OBJECTS);
@@ -283,5 +271,4 @@ Test(packed, one_object_left_of_a_full_table_is_walked)
         must(haft_packed_free(packed, ids[i]) == HAFT_OK);
     }
     cr_expect(packed_has(packed, (uint64_t[]){OBJECTS - 1}, 1));
-    packed_close(packed);
 }

@@ -15,7 +15,7 @@ static haft_id id_of(uint64_t index, uint64_t generation, uint64_t tag)
 
 TEST_ON_EACH_KIND(diagnose, another_tag_is_foreign)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id id;
 
     assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
@@ -28,12 +28,11 @@ TEST_ON_EACH_KIND(diagnose, another_tag_is_foreign)
             expect_status(subject_diagnose(&subject, other), HAFT_FOREIGN);
         }
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(diagnose, what_the_table_has_not_issued_is_never_issued)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id id;
 
     expect_status(subject_diagnose(&subject, id_of(4, 5, 9)), HAFT_NEVER_ISSUED);
@@ -49,12 +48,11 @@ TEST_ON_EACH_KIND(diagnose, what_the_table_has_not_issued_is_never_issued)
     assert_status(subject_free(&subject, id), HAFT_OK);
     expect_status(subject_diagnose(&subject, id_of(index, 4, 9)), HAFT_NEVER_ISSUED);
     expect_status(subject_diagnose(&subject, id_of(index, 6, 9)), HAFT_NEVER_ISSUED);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(diagnose, reserved_then_ok_then_stale)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id id;
 
     assert_status(subject_reserve(&subject, &id, NULL), HAFT_OK);
@@ -65,12 +63,11 @@ TEST_ON_EACH_RESERVING(diagnose, reserved_then_ok_then_stale)
     expect_status(subject_diagnose(&subject, id), HAFT_STALE);
     subject_settle(&subject);
     expect_status(subject_diagnose(&subject, id), HAFT_STALE);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(diagnose, an_id_whose_slot_is_reserved_again_is_stale)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[300];
     const uint64_t count = subject_fill(&subject, ids, 300);
     haft_id again;
@@ -87,7 +84,6 @@ TEST_ON_EACH_RESERVING(diagnose, an_id_whose_slot_is_reserved_again_is_stale)
     expect_status(subject_diagnose(&subject, id_of(index, 4, 9)), HAFT_NEVER_ISSUED);
     subject_abort(&subject, again);
     expect_status(subject_diagnose(&subject, again), HAFT_STALE);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(diagnose, every_life_of_an_exhausted_slot_is_exhausted)
@@ -98,7 +94,7 @@ TEST_ON_EACH_KIND(diagnose, every_life_of_an_exhausted_slot_is_exhausted)
     last.capacity = 1;
     last.layout = HAFT_LAYOUT_OF(3, 2, 8);
     last.first_generation = 2;
-    struct subject subject = subject_open(*kind, &last);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &last);
     haft_id ids[8];
     const uint64_t count = subject_fill(&subject, ids, 8);
 
@@ -121,12 +117,11 @@ TEST_ON_EACH_KIND(diagnose, every_life_of_an_exhausted_slot_is_exhausted)
         expect_status(subject_diagnose(&subject, haft_id_pack(last.layout, index, 3, 9)),
                       HAFT_EXHAUSTED);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(diagnose, free_says_the_same_of_every_id_that_is_not_live)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[40];
 
     for (int i = 0; i < 40; i++) {
@@ -151,7 +146,6 @@ TEST_ON_EACH_RESERVING(diagnose, free_says_the_same_of_every_id_that_is_not_live
     for (int i = 30; i < 40; i++) {
         subject_abort(&subject, ids[i]);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(diagnose, in_words_is_one_line_with_the_name_and_the_status)
@@ -161,7 +155,7 @@ TEST_ON_EACH_KIND(diagnose, in_words_is_one_line_with_the_name_and_the_status)
     haft_id id;
 
     named.name = "sessions";
-    struct subject subject = subject_open(*kind, &named);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &named);
 
     assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
     assert_status(subject_free(&subject, id), HAFT_OK);
@@ -172,5 +166,4 @@ TEST_ON_EACH_KIND(diagnose, in_words_is_one_line_with_the_name_and_the_status)
     cr_expect(not(zero(ptr, strstr(line, "(HAFT_STALE)"))), "%s", line);
     cr_expect(zero(ptr, strchr(line, '\n')));
     cr_expect(eq(int, subject_describe(&subject, id, NULL, 0), length));
-    subject_close(&subject);
 }

@@ -10,7 +10,7 @@ static const haft_table_options options = {
 
 TEST_ON_EACH_ALONE(forged_file, free_slots_in_a_circle_are_refused)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[30];
     uint64_t last = 0;
 
@@ -24,12 +24,11 @@ TEST_ON_EACH_ALONE(forged_file, free_slots_in_a_circle_are_refused)
     expect_refused(&subject, &bytes, word_offset(last),
                    number_at(&bytes, word_offset(last)) | (last == 4 ? 7 : 4), "a slot's word");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(forged_file, words_that_no_slot_can_have_are_refused)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[30];
 
     fill_with_holes(&subject, ids, 30);
@@ -44,12 +43,11 @@ TEST_ON_EACH_ALONE(forged_file, words_that_no_slot_can_have_are_refused)
     expect_refused(&subject, &bytes, word_offset(5), (live & ~UINT64_C(0xffff)) | 60,
                    "a slot's word");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, a_packed_table_s_positions_have_each_object_once)
 {
-    struct subject subject = subject_open(DENSE, &options);
+    AT_END(subject_close) struct subject subject = subject_open(DENSE, &options);
     haft_id ids[30];
 
     fill_with_holes(&subject, ids, 30);
@@ -73,7 +71,6 @@ Test(forged_file, a_packed_table_s_positions_have_each_object_once)
     expect_refused(&subject, &bytes, dead, 0, "a dead object's slot");
     expect_refused(&subject, &bytes, dead, 3, "a dead object's slot");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 static void expect_wrong_number(struct subject *subject, struct bytes *bytes,
@@ -84,7 +81,7 @@ static void expect_wrong_number(struct subject *subject, struct bytes *bytes,
 
 Test(forged_file, numbers_that_no_table_can_have_are_refused_by_their_name)
 {
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
     haft_id ids[30];
 
     fill_with_holes(&subject, ids, 30);
@@ -98,12 +95,11 @@ Test(forged_file, numbers_that_no_table_can_have_are_refused_by_their_name)
     expect_wrong_number(&subject, &bytes, LOCAL_USED, 3, "number of slots");
     expect_wrong_number(&subject, &bytes, LOCAL_USED, limit + 1, "number of slots");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, marks_that_no_table_can_have_are_refused_by_their_name)
 {
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
     haft_id ids[30];
 
     fill_with_holes(&subject, ids, 30);
@@ -112,7 +108,6 @@ Test(forged_file, marks_that_no_table_can_have_are_refused_by_their_name)
     expect_wrong_number(&subject, &bytes, LOCAL_WRAPPED, 1, "mark of generations that began again");
     expect_wrong_number(&subject, &bytes, LOCAL_TAIL, 1, "last free slot");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 /* With a capacity that leaves room for one. */
@@ -176,7 +171,7 @@ static size_t link_offset(uint64_t run)
 
 Test(forged_file, page_runs_that_overlap_are_refused)
 {
-    struct subject subject = open_trimmed(0);
+    AT_END(subject_close) struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
     const uint64_t runs = number_in(&bytes, LOCAL_RUNS);
 
@@ -186,12 +181,11 @@ Test(forged_file, page_runs_that_overlap_are_refused)
                        number_at(&bytes, link_offset(run)) == 5 ? 6 : 5, "first fresh run");
     }
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, a_list_of_page_runs_begins_with_one_that_is_fresh)
 {
-    struct subject subject = open_trimmed(200); /* they use one and a half */
+    AT_END(subject_close) struct subject subject = open_trimmed(200); /* they use one and a half */
     struct bytes bytes = saved_of(&subject);
     const uint64_t runs = number_in(&bytes, LOCAL_RUNS);
     const uint64_t in_use = number_in(&bytes, LOCAL_FRESH_AT) / RUN_SLOTS;
@@ -203,13 +197,12 @@ Test(forged_file, a_list_of_page_runs_begins_with_one_that_is_fresh)
         expect_wrong_number(&subject, &bytes, LOCAL_FIRST_RUN, wrong[i], "first fresh run");
     }
     free(bytes.at);
-    subject_close(&subject);
 }
 
 /* The one in use and the first of the list change places: no number tells. */
 Test(forged_file, a_page_run_that_has_objects_is_in_no_list)
 {
-    struct subject subject = open_trimmed(200);
+    AT_END(subject_close) struct subject subject = open_trimmed(200);
     struct bytes bytes = saved_of(&subject);
     const uint64_t fresh = number_in(&bytes, LOCAL_FIRST_RUN);
     const uint64_t at = number_in(&bytes, LOCAL_FRESH_AT);
@@ -222,12 +215,11 @@ Test(forged_file, a_page_run_that_has_objects_is_in_no_list)
     set_number(&bytes, number_offset(LOCAL_FRESH_END), (fresh + 1) * RUN_SLOTS);
     expect_refused_for(&subject, &bytes, "first fresh run");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, a_page_run_begins_with_a_generation_and_the_tag)
 {
-    struct subject subject = open_trimmed(0);
+    AT_END(subject_close) struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
     const uint64_t run = number_in(&bytes, LOCAL_FIRST_RUN);
     const uint64_t begin = number_at(&bytes, floor_offset(run));
@@ -236,12 +228,11 @@ Test(forged_file, a_page_run_begins_with_a_generation_and_the_tag)
     expect_refused(&subject, &bytes, floor_offset(run), begin | 1, "a page run's floor");
     expect_refused(&subject, &bytes, floor_offset(run), 1, "a page run's floor");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, the_page_run_in_use_is_fresh_to_its_end)
 {
-    struct subject subject = open_trimmed(10);
+    AT_END(subject_close) struct subject subject = open_trimmed(10);
     struct bytes bytes = saved_of(&subject);
     const uint64_t at = number_in(&bytes, LOCAL_FRESH_AT);
     const uint64_t end = number_in(&bytes, LOCAL_FRESH_END);
@@ -255,12 +246,11 @@ Test(forged_file, the_page_run_in_use_is_fresh_to_its_end)
     expect_wrong_number(&subject, &bytes, LOCAL_FRESH_END, UINT64_MAX,
                         "start of the fresh run in use");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, the_page_run_in_use_is_not_in_the_list)
 {
-    struct subject subject = open_trimmed(0);
+    AT_END(subject_close) struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
     const uint64_t listed = number_in(&bytes, LOCAL_FIRST_RUN);
 
@@ -268,13 +258,12 @@ Test(forged_file, the_page_run_in_use_is_not_in_the_list)
     set_number(&bytes, number_offset(LOCAL_FRESH_END), (listed + 1) * RUN_SLOTS);
     expect_refused_for(&subject, &bytes, "start of the fresh run in use");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 /* The last slot of a run, which was free, becomes the run in use. */
 Test(forged_file, the_page_run_in_use_is_of_a_table_that_has_page_runs)
 {
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
     const uint64_t last = RUN_SLOTS - 1;
     haft_id id = HAFT_NIL;
 
@@ -292,12 +281,11 @@ Test(forged_file, the_page_run_in_use_is_of_a_table_that_has_page_runs)
     set_number(&bytes, number_offset(LOCAL_FRESH_SLOTS), 1);
     expect_refused_for(&subject, &bytes, "start of the fresh run in use");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, each_fresh_slot_is_in_a_page_run_of_the_list_or_in_use)
 {
-    struct subject subject = open_trimmed(10);
+    AT_END(subject_close) struct subject subject = open_trimmed(10);
     struct bytes bytes = saved_of(&subject);
     const uint64_t at = number_in(&bytes, LOCAL_FRESH_AT);
     const uint64_t slots = number_in(&bytes, LOCAL_FRESH_SLOTS);
@@ -313,28 +301,25 @@ Test(forged_file, each_fresh_slot_is_in_a_page_run_of_the_list_or_in_use)
     set_number(&bytes, number_offset(LOCAL_FRESH_SLOTS), slots - RUN_SLOTS);
     expect_refused_for(&subject, &bytes, "number of fresh slots");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, page_runs_are_as_many_as_the_slots_need)
 {
-    struct subject subject = open_trimmed(0);
+    AT_END(subject_close) struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
     const uint64_t runs = number_in(&bytes, LOCAL_RUNS);
 
     expect_wrong_number(&subject, &bytes, LOCAL_RUNS, runs + 1, "number of page runs");
     expect_wrong_number(&subject, &bytes, LOCAL_RUNS, runs - 1, "number of page runs");
     free(bytes.at);
-    subject_close(&subject);
 }
 
 Test(forged_file, a_fresh_slot_is_in_no_list_of_free_ones)
 {
-    struct subject subject = open_trimmed(0);
+    AT_END(subject_close) struct subject subject = open_trimmed(0);
     struct bytes bytes = saved_of(&subject);
     const uint64_t fresh = number_in(&bytes, LOCAL_FIRST_RUN) * RUN_SLOTS;
 
     expect_wrong_number(&subject, &bytes, LOCAL_HEAD, fresh, "first free slot");
     free(bytes.at);
-    subject_close(&subject);
 }

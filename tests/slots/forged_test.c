@@ -209,7 +209,7 @@ TEST_ON_EACH_KIND(forged, in_the_smallest_tables_every_pattern_but_the_live_ids_
     for (uint64_t capacity = 1; capacity <= 4; capacity++) {
         const haft_table_options options = {
             .capacity = capacity, .layout = HAFT_LAYOUT_OF(3, 3, 2), .tag = 3};
-        struct subject subject = subject_open(*kind, &options);
+        AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
         uint64_t seed = capacity;
         haft_id live[4];
         int count = 0;
@@ -233,14 +233,13 @@ TEST_ON_EACH_KIND(forged, in_the_smallest_tables_every_pattern_but_the_live_ids_
                 must(must_be_refused(&subject, (haft_id){bits | above}) == HAFT_MALFORMED);
             }
         }
-        subject_close(&subject);
     }
 }
 
 TEST_ON_EACH_KIND(forged, each_mark_with_each_generation_matches_nothing)
 {
     const haft_table_options options = {.capacity = 1, .layout = HAFT_LAYOUT_16_16};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id id;
 
     assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
@@ -256,13 +255,12 @@ TEST_ON_EACH_KIND(forged, each_mark_with_each_generation_matches_nothing)
         must(state == 1 || subject_free(&subject, id) == HAFT_OK);
         subject_settle(&subject);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(forged, indices_beyond_the_table_with_each_state_of_the_slot_they_alias)
 {
     const haft_table_options options = {.capacity = 4, .layout = HAFT_LAYOUT_16_16};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[16];
 
     subject_fill(&subject, ids, 16);
@@ -281,7 +279,6 @@ TEST_ON_EACH_TABLE(forged, indices_beyond_the_table_with_each_state_of_the_slot_
             must(subject_reserve(&subject, &ids[state], NULL) == HAFT_OK || state == 2);
         }
     }
-    subject_close(&subject);
 }
 
 /* --- from another table --- */
@@ -296,7 +293,7 @@ TEST_ON_EACH_KIND(foreign, an_id_of_a_larger_table_is_refused_by_a_smaller_one)
 {
     const haft_table_options large_options = {.capacity = 100000};
     const haft_table_options small_options = {.capacity = 10};
-    struct subject large = subject_open(beside(*kind), &large_options);
+    AT_END(subject_close) struct subject large = subject_open(beside(*kind), &large_options);
     struct subject small = subject_open(*kind, &small_options);
     haft_id id = HAFT_NIL;
 
@@ -305,14 +302,13 @@ TEST_ON_EACH_KIND(foreign, an_id_of_a_larger_table_is_refused_by_a_smaller_one)
         must(must_be_refused(&small, id) == HAFT_NEVER_ISSUED);
     }
     subject_close(&small);
-    subject_close(&large);
 }
 
 /* Two tables whose ids differ in one of `a` and `b` alone. */
 static void expect_apart(int kind, haft_table_options a, haft_table_options b, haft_status why)
 {
     struct subject one = subject_open(beside(kind), &a);
-    struct subject other = subject_open(kind, &b);
+    AT_END(subject_close) struct subject other = subject_open(kind, &b);
     haft_id of_one;
     haft_id of_other;
 
@@ -329,7 +325,6 @@ static void expect_apart(int kind, haft_table_options a, haft_table_options b, h
         cr_expect(subject_is_live(&other, of_other));
     }
     subject_close(&one);
-    subject_close(&other);
 }
 
 TEST_ON_EACH_KIND(foreign, a_tag_tells_tables_apart_at_equal_index_and_generation)
@@ -353,14 +348,13 @@ TEST_ON_EACH_KIND(foreign, different_first_generations_tell_tables_apart)
 TEST_ON_EACH_KIND(foreign, small_integers_are_never_ids_of_a_default_table)
 {
     const haft_table_options options = {.capacity = 1000};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[1000];
 
     cr_assert(eq(u64, subject_fill(&subject, ids, 1000), 1000));
     for (uint64_t bits = 0; bits < UINT64_C(1) << 20; bits++) {
         must(!subject_is_live(&subject, (haft_id){bits}));
     }
-    subject_close(&subject);
 }
 
 /* --- nil, and its opposite --- */
@@ -403,7 +397,7 @@ static void through_all_states(int kind, haft_layout layout, uint64_t first)
 {
     const haft_table_options options = {
         .capacity = 4, .object_size = 4088, .layout = layout, .first_generation = first};
-    struct subject subject = subject_open(kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &options);
     haft_id ids[16];
 
     must_be_no_id(&subject); /* empty */
@@ -419,7 +413,6 @@ static void through_all_states(int kind, haft_layout layout, uint64_t first)
     subject_fill(&subject, ids, 15);
     must_be_no_id(&subject);
     through_other_states(&subject, ids[0]);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(nil, is_no_id_in_an_empty_full_freed_exhausted_cleared_or_loaded_table)
@@ -444,7 +437,7 @@ static void expect_ordinary_highest(int kind, haft_layout layout)
     };
     const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
     const haft_id top = {haft_field_max(width)};
-    struct subject subject = subject_open(kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &options);
     const uint64_t value = 4711;
     haft_id id = HAFT_NIL;
 
@@ -464,7 +457,6 @@ static void expect_ordinary_highest(int kind, haft_layout layout)
     cr_expect(ne(int, subject_free(&subject, top), HAFT_OK));
     cr_expect(not(subject_is_live(&subject, top)));
     must_be_no_id(&subject);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(nil, and_its_opposite_the_highest_index_generation_and_tag_are_an_ordinary_id)

@@ -39,7 +39,7 @@ static void exhaust_all(int kind, haft_layout layout)
     if (!kind_has_layout(kind, layout)) {
         return;
     }
-    struct subject subject = open_with_lives(kind, layout, 1);
+    AT_END(subject_close) struct subject subject = open_with_lives(kind, layout, 1);
     haft_id ids[LIMIT];
     const int count = (int)subject_fill(&subject, ids, LIMIT);
 
@@ -60,7 +60,6 @@ static void exhaust_all(int kind, haft_layout layout)
     for (int i = 0; i < count; i++) {
         must(subject_diagnose(&subject, ids[i]) == HAFT_EXHAUSTED);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(generation, each_slot_first_to_last_is_exhausted_after_its_last_life)
@@ -76,7 +75,7 @@ TEST_ON_EACH_KIND(generation, each_slot_first_to_last_is_exhausted_after_its_las
 /* The first, a middle and the last slot are exhausted; the others live on. */
 static void exhaust_at(int kind, int place)
 {
-    struct subject subject = open_with_lives(kind, HAFT_LAYOUT_32_24_8, 2);
+    AT_END(subject_close) struct subject subject = open_with_lives(kind, HAFT_LAYOUT_32_24_8, 2);
     haft_id ids[LIMIT];
     const int count = (int)subject_fill(&subject, ids, LIMIT);
     const int at = place == 0 ? 0 : place == 1 ? count / 2 : count - 1;
@@ -98,7 +97,6 @@ static void exhaust_at(int kind, int place)
     }
     subject_settle(&subject);
     must(subject_fill(&subject, ids, LIMIT) == (uint64_t)count - 1);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(generation, the_table_works_on_without_an_exhausted_slot)
@@ -110,7 +108,7 @@ TEST_ON_EACH_KIND(generation, the_table_works_on_without_an_exhausted_slot)
 
 TEST_ON_EACH_RESERVING(generation, giving_up_the_last_life_exhausts_the_slot)
 {
-    struct subject subject = open_with_lives(*kind, HAFT_LAYOUT_16_16, 1);
+    AT_END(subject_close) struct subject subject = open_with_lives(*kind, HAFT_LAYOUT_16_16, 1);
     haft_id ids[LIMIT];
     haft_id id;
 
@@ -127,13 +125,12 @@ TEST_ON_EACH_RESERVING(generation, giving_up_the_last_life_exhausts_the_slot)
         cr_expect(ne(u32, haft_id_index(HAFT_LAYOUT_16_16, ids[i]),
                      haft_id_index(HAFT_LAYOUT_16_16, id)));
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(generation, an_exhausted_table_is_full)
 {
     const haft_table_options options = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 1, 0)};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[4];
 
     cr_assert(eq(u64, subject_fill(&subject, ids, 4), 4));
@@ -149,13 +146,12 @@ TEST_ON_EACH_KIND(generation, an_exhausted_table_is_full)
                                         : subject_exhausted(&subject),
                  4));
     cr_expect(eq(u64, subject_live(&subject), 0));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(generation, every_life_from_the_first_to_the_last_is_lived_in_order)
 {
     const haft_layout layout = HAFT_LAYOUT_OF(16, 10, 0);
-    struct subject subject = open_with_lives(*kind, layout, 1000);
+    AT_END(subject_close) struct subject subject = open_with_lives(*kind, layout, 1000);
     static uint64_t lived[1 << 16];
     haft_id id;
 
@@ -168,7 +164,6 @@ TEST_ON_EACH_KIND(generation, every_life_from_the_first_to_the_last_is_lived_in_
         must(subject_free(&subject, id) == HAFT_OK);
         subject_settle(&subject);
     }
-    subject_close(&subject);
 }
 
 /* All slots live each of their lives together. */
@@ -178,7 +173,7 @@ static void expect_wrapping(int kind, haft_layout layout, uint64_t first)
     const uint64_t tag = haft_field_max(layout.tag_bits);
     const haft_table_options options = {
         .capacity = 1, .layout = layout, .tag = tag, .first_generation = first, .wrap = true};
-    struct subject subject = subject_open(kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &options);
     haft_id ids[LIMIT];
     const int count = (int)subject_fill(&subject, ids, LIMIT);
 
@@ -196,7 +191,6 @@ static void expect_wrapping(int kind, haft_layout layout, uint64_t first)
         first = first == last ? 1 : first + 1;
     }
     cr_expect(zero(u64, subject_exhausted(&subject)));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(generation, with_wrap_a_slot_goes_on_at_1_whatever_the_first_was)
@@ -213,7 +207,7 @@ TEST_ON_EACH_RESERVING(generation, with_wrap_a_slot_goes_on_at_1_whatever_the_fi
 static void ids_of_a_new_table(int kind, haft_id ids[LIMIT])
 {
     const haft_table_options options = {.capacity = LIMIT, .object_size = 8};
-    struct subject subject = subject_open(kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &options);
 
     for (int i = 0; i < LIMIT; i++) {
         must(subject_insert(&subject, NULL, &ids[i]) == HAFT_OK);
@@ -222,7 +216,6 @@ static void ids_of_a_new_table(int kind, haft_id ids[LIMIT])
             subject_settle(&subject);
         }
     }
-    subject_close(&subject);
 }
 
 /* Replays and peers rely on it: each exchanges ids with tables opened in another order. */

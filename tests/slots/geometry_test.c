@@ -21,7 +21,7 @@ static void expect_objects_apart(int kind, size_t size, size_t alignment)
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = size, .object_alignment = alignment};
-    struct subject subject = subject_open(kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &options);
     const uint64_t step = alignment > 8 ? alignment : 8;
     haft_id ids[OBJECTS];
 
@@ -43,7 +43,6 @@ static void expect_objects_apart(int kind, size_t size, size_t alignment)
             must(bytes[b] == i + 1);
         }
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(geometry, objects_are_aligned_behind_their_word_and_never_overlap)
@@ -70,7 +69,7 @@ TEST_ON_EACH_KIND(geometry, objects_without_an_option_are_aligned_as_malloc_woul
 {
     for (size_t size = 1; size <= 128; size++) {
         const haft_table_options options = {.capacity = 5, .object_size = size};
-        struct subject subject = subject_open(*kind, &options);
+        AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
         const size_t step = usual_alignment(size);
         const size_t alignment = subject.packed == NULL ? step : size % step == 0 ? step : 1;
 
@@ -83,7 +82,6 @@ TEST_ON_EACH_KIND(geometry, objects_without_an_option_are_aligned_as_malloc_woul
         if (subject.view.base != NULL) {
             cr_expect(eq(u64, subject.view.stride, rounded_up(8 + size, step)));
         }
-        subject_close(&subject);
     }
 }
 
@@ -91,12 +89,11 @@ TEST_ON_EACH_TABLE(geometry, slots_in_address_space_are_a_power_of_two_with_room
 {
     for (uint64_t capacity = 1; capacity < 3000; capacity = capacity * 5 / 4 + 1) {
         const haft_table_options options = {.capacity = capacity};
-        struct subject subject = subject_open(*kind, &options);
+        AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
         const uint64_t count = subject.view.mask + 1;
 
         cr_expect(zero(u64, count & (count - 1)));
         cr_expect(ge(u64, count, capacity + HAFT_FIRST_INDEX));
-        subject_close(&subject);
     }
 }
 
@@ -104,7 +101,7 @@ TEST_ON_EACH_TABLE(geometry, whatever_the_bits_an_id_leads_into_the_table)
 {
     const haft_table_options options = {
         .capacity = 1000, .object_size = 24, .object_alignment = 64};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const char *end = subject.view.base + (subject.view.mask + 1) * subject.view.stride;
     uint64_t seed = 3;
 
@@ -116,13 +113,12 @@ TEST_ON_EACH_TABLE(geometry, whatever_the_bits_an_id_leads_into_the_table)
         must((uintptr_t)slot % 8 == 0);
         must(haft_resolve(subject.view, id) == NULL);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(geometry, objects_stay_where_they_are_while_the_table_grows)
 {
     const haft_table_options options = {.capacity = 100000, .object_size = 32};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const haft_view before = subject.view;
     haft_id first;
     haft_id id;
@@ -141,14 +137,13 @@ TEST_ON_EACH_TABLE(geometry, objects_stay_where_they_are_while_the_table_grows)
     cr_expect(eq(ptr, after.base, before.base));
     cr_expect(eq(u64, after.mask, before.mask));
     cr_expect(eq(u64, after.stride, before.stride));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(geometry, the_last_slot_of_a_full_layout_is_usable_to_its_last_byte)
 {
     const haft_table_options options = {
         .capacity = 12, .object_size = 4096, .layout = HAFT_LAYOUT_OF(4, 4, 0)};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[16];
     bool met_last = false;
 
@@ -161,5 +156,4 @@ TEST_ON_EACH_TABLE(geometry, the_last_slot_of_a_full_layout_is_usable_to_its_las
     for (int i = 0; i < 12; i++) {
         cr_expect(haft_is_live(subject.view, ids[i]));
     }
-    subject_close(&subject);
 }

@@ -22,19 +22,18 @@ static haft_id id_of(uint64_t index, uint64_t generation)
 
 TEST_ON_EACH_KIND(id_at, a_live_object_is_found_under_its_id)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[10];
 
     subject_insert_each(&subject, ids, 10);
     for (int i = 0; i < 10; i++) {
         expect_id_at(&subject, haft_id_index(layout, ids[i]), HAFT_OK, ids[i]);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(id_at, a_reservation_has_its_id)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id id;
 
     assert_status(subject_reserve(&subject, &id, NULL), HAFT_OK);
@@ -42,14 +41,13 @@ TEST_ON_EACH_RESERVING(id_at, a_reservation_has_its_id)
     subject_abort(&subject, id);
     expect_id_at(&subject, haft_id_index(layout, id), HAFT_STALE,
                  id_of(haft_id_index(layout, id), 6));
-    subject_close(&subject);
 }
 
 /* Of an object's slot, after the free and once the slot is free; generation 0: there is no id. */
 static void expect_after_free(int kind, const haft_table_options *of, haft_status wanted,
                               uint64_t generation)
 {
-    struct subject subject = subject_open(kind, of);
+    AT_END(subject_close) struct subject subject = subject_open(kind, of);
     haft_id id;
 
     assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
@@ -64,7 +62,6 @@ static void expect_after_free(int kind, const haft_table_options *of, haft_statu
         cr_expect(eq(u64, found.bits, next.bits));
         subject_settle(&subject);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(id_at, a_freed_slot_has_its_next_life_s_id_before_and_after_it_is_free)
@@ -74,18 +71,17 @@ TEST_ON_EACH_KIND(id_at, a_freed_slot_has_its_next_life_s_id_before_and_after_it
 
 TEST_ON_EACH_KIND(id_at, a_fresh_slot_has_the_first_generation)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
 
     for (uint64_t index = HAFT_FIRST_INDEX; index < HAFT_FIRST_INDEX + 100; index++) {
         expect_id_at(&subject, index, HAFT_NEVER_ISSUED, id_of(index, 5));
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(id_at, marks_and_what_is_beyond_are_out_of_range)
 {
     const haft_id untouched = {0x5a5a};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
 
     for (uint64_t index = 0; index < HAFT_FIRST_INDEX; index++) {
         expect_id_at(&subject, index, HAFT_OUT_OF_RANGE, untouched);
@@ -95,7 +91,6 @@ TEST_ON_EACH_KIND(id_at, marks_and_what_is_beyond_are_out_of_range)
     }
     expect_id_at(&subject, 65536, HAFT_OUT_OF_RANGE, untouched);
     expect_id_at(&subject, UINT64_MAX, HAFT_OUT_OF_RANGE, untouched);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(id_at, an_exhausted_slot_has_none)
@@ -118,7 +113,7 @@ TEST_ON_EACH_RESERVING(id_at, with_wrap_the_last_life_is_followed_by_generation_
 /* Whatever id the table is to issue next for a slot: it is the one that was foretold. */
 TEST_ON_EACH_KIND(id_at, what_is_issued_was_foretold)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id foretold[300];
     haft_id id;
     uint64_t state = 1;
@@ -137,12 +132,11 @@ TEST_ON_EACH_KIND(id_at, what_is_issued_was_foretold)
         }
         subject_settle(&subject);
     }
-    subject_close(&subject);
 }
 
 Test(id_at, slots_of_a_released_run_have_the_run_s_floor)
 {
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     haft_id ids[20000];
     haft_id id;
     uint64_t released;
@@ -159,7 +153,6 @@ Test(id_at, slots_of_a_released_run_have_the_run_s_floor)
     expect_status(haft_local_id_at(local, index, &id), HAFT_NEVER_ISSUED);
     cr_expect(eq(u64, haft_id_generation(HAFT_LAYOUT_32_32, id), 2));
     cr_expect(eq(u32, haft_id_index(HAFT_LAYOUT_32_32, id), index));
-    haft_local_close(local);
 }
 
 static void look_at_itself(void *object, haft_id id, void *arg)
@@ -167,14 +160,13 @@ static void look_at_itself(void *object, haft_id id, void *arg)
     haft_local *const *local = arg;
     haft_id next;
 
-    (void)object;
     expect_status(haft_local_id_at(*local, haft_id_index(layout, id), &next), HAFT_STALE);
     cr_expect(eq(u64, next.bits, id_of(haft_id_index(layout, id), 6).bits));
 }
 
 Test(id_at, while_on_destroy_runs_it_is_the_next_life_s)
 {
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     haft_id id;
     const haft_local_options watched = {.capacity = 10,
                                         .layout = layout,
@@ -186,17 +178,15 @@ Test(id_at, while_on_destroy_runs_it_is_the_next_life_s)
     assert_status(haft_local_open(&watched, &local), HAFT_OK);
     assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
     assert_status(haft_local_free(local, id), HAFT_OK);
-    haft_local_close(local);
 }
 
 Test(id_at, dense_indices_begin_at_0)
 {
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
     haft_id id;
 
     for (uint32_t i = 0; i < 100; i++) {
         assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
         cr_expect(eq(u32, haft_id_dense_index(layout, id), i));
     }
-    subject_close(&subject);
 }

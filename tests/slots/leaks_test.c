@@ -111,9 +111,6 @@ __attribute__((noinline)) haft_id spawn_packed(haft_packed *packed)
 
 static void count_destroyed(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     reported.destroyed += reported.count == 0;
 }
 
@@ -170,7 +167,6 @@ static uint64_t leaked_somewhere;
 
 static void add_up(const haft_leak *leak, void *arg)
 {
-    (void)arg;
     leaked_in_all += leak->count;
     leaked_somewhere += leak->site == NULL ? leak->count : 0;
 }

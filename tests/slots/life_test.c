@@ -17,7 +17,7 @@ static const char sixteen[16] = "fifteen letters";
 
 TEST_ON_EACH_RESERVING(reserve, a_reserved_id_is_not_live_before_publish)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     void *object = NULL;
     haft_id id;
 
@@ -30,12 +30,11 @@ TEST_ON_EACH_RESERVING(reserve, a_reserved_id_is_not_live_before_publish)
     cr_expect(subject_is_live(&subject, id));
     cr_expect(eq(ptr, subject_find(&subject, id), object));
     cr_expect(eq(str, (char *)object, (char *)sixteen));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(reserve, a_full_table_refuses_and_leaves_id_and_object_alone)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
     const uint64_t count = subject_fill(&subject, ids, LIMIT);
     haft_id id = {0x5a5a};
@@ -47,12 +46,11 @@ TEST_ON_EACH_RESERVING(reserve, a_full_table_refuses_and_leaves_id_and_object_al
     cr_expect(eq(u64, id.bits, 0x5a5a));
     cr_expect(eq(ptr, object, &id));
     cr_expect(eq(u64, subject_live(&subject), count));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(reserve, a_table_full_of_reservations_is_full)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
     int count = 0;
 
@@ -67,12 +65,11 @@ TEST_ON_EACH_RESERVING(reserve, a_table_full_of_reservations_is_full)
     }
     subject_settle(&subject);
     cr_expect(ge(u64, subject_fill(&subject, ids, LIMIT), 10));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(reserve, a_table_filled_freed_and_filled_again_holds_its_capacity)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
 
     for (int round = 0; round < 100; round++) {
@@ -82,14 +79,13 @@ TEST_ON_EACH_KIND(reserve, a_table_filled_freed_and_filled_again_holds_its_capac
         subject_free_each(&subject, ids, (int)count);
         subject_settle(&subject);
     }
-    subject_close(&subject);
 }
 
 /* --- abort --- */
 
 TEST_ON_EACH_RESERVING(abort_, the_id_is_stale_for_ever)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id given_up;
     haft_id ids[LIMIT];
 
@@ -106,12 +102,11 @@ TEST_ON_EACH_RESERVING(abort_, the_id_is_stale_for_ever)
         cr_expect(not(haft_id_equal(ids[i], given_up)));
     }
     cr_expect(not(subject_is_live(&subject, given_up)));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(abort_, a_million_in_turn_use_no_more_slots)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     uint32_t highest = 0;
     haft_id id;
 
@@ -127,7 +122,6 @@ TEST_ON_EACH_RESERVING(abort_, a_million_in_turn_use_no_more_slots)
     }
     cr_expect(lt(u32, highest, 4 + 20));
     cr_expect(eq(u64, subject_live(&subject), 0));
-    subject_close(&subject);
 }
 
 /* --- insert --- */
@@ -159,7 +153,7 @@ static bool has_bytes(const struct subject *subject, size_t size, int seed, haft
 static void expect_copied(int kind, size_t size)
 {
     const haft_table_options sized = {.capacity = NEIGHBOURS, .object_size = size};
-    struct subject subject = subject_open(kind, &sized);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &sized);
     haft_id ids[3 * NEIGHBOURS];
     int count = 0;
 
@@ -177,7 +171,6 @@ static void expect_copied(int kind, size_t size)
     for (int i = 0; i < count; i++) {
         must(has_bytes(&subject, size, i, ids[i]));
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(insert, copies_objects_of_every_size_to_the_byte)
@@ -190,7 +183,7 @@ TEST_ON_EACH_KIND(insert, copies_objects_of_every_size_to_the_byte)
 TEST_ON_EACH_KIND(insert, null_gives_zeros_where_another_object_was)
 {
     static const char zeros[16];
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
     const uint64_t count = subject_fill(&subject, ids, LIMIT);
 
@@ -203,13 +196,12 @@ TEST_ON_EACH_KIND(insert, null_gives_zeros_where_another_object_was)
         assert_status(subject_insert(&subject, NULL, &ids[i]), HAFT_OK);
         must(memcmp(subject_find(&subject, ids[i]), zeros, 16) == 0);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(insert, an_allocator_of_ids_alone_gives_distinct_ids)
 {
     const haft_table_options no_objects = {.capacity = 1000};
-    struct subject subject = subject_open(*kind, &no_objects);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &no_objects);
     static bool met[4096];
     haft_id id;
 
@@ -220,13 +212,12 @@ TEST_ON_EACH_KIND(insert, an_allocator_of_ids_alone_gives_distinct_ids)
         met[haft_id_index(HAFT_LAYOUT_32_32, id)] = true;
     }
     cr_expect(eq(u64, subject_live(&subject), 1000));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(insert, never_issues_an_id_twice)
 {
     const haft_table_options tiny = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 8, 0)};
-    struct subject subject = subject_open(*kind, &tiny);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &tiny);
     static bool issued[1 << 11];
     int count = 0;
     haft_id id;
@@ -239,12 +230,11 @@ TEST_ON_EACH_KIND(insert, never_issues_an_id_twice)
         subject_settle(&subject);
     }
     cr_expect(eq(int, count, 4 * 255)); /* every slot, every generation from 1 */
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(insert, a_full_table_refuses_and_leaves_the_id_alone)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
     const uint64_t count = subject_fill(&subject, ids, LIMIT);
     haft_id id = {0x5a5a};
@@ -259,14 +249,13 @@ TEST_ON_EACH_KIND(insert, a_full_table_refuses_and_leaves_the_id_alone)
     subject_settle(&subject);
     expect_status(subject_insert(&subject, sixteen, &id), HAFT_OK);
     expect_status(subject_insert(&subject, sixteen, &id), HAFT_FULL);
-    subject_close(&subject);
 }
 
 /* --- free --- */
 
 TEST_ON_EACH_KIND(free_, second_free_of_an_id_is_stale)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id id;
 
     assert_status(subject_insert(&subject, sixteen, &id), HAFT_OK);
@@ -276,7 +265,6 @@ TEST_ON_EACH_KIND(free_, second_free_of_an_id_is_stale)
     expect_status(first, HAFT_OK);
     expect_status(second, HAFT_STALE);
     cr_expect(eq(u64, subject_live(&subject), 0));
-    subject_close(&subject);
 }
 
 /* Use up all slots, so that the slot of `old` has a new tenant; its id. */
@@ -296,7 +284,7 @@ static haft_id refill(struct subject *subject, haft_id old, haft_id *ids)
 
 TEST_ON_EACH_KIND(free_, a_stale_id_or_a_neighbouring_generation_leaves_the_new_tenant_alone)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[LIMIT];
     haft_id old;
 
@@ -314,12 +302,11 @@ TEST_ON_EACH_KIND(free_, a_stale_id_or_a_neighbouring_generation_leaves_the_new_
     cr_expect(subject_is_live(&subject, tenant));
     cr_expect(eq(u64, subject_live(&subject), live));
     expect_status(subject_free(&subject, tenant), HAFT_OK);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_RESERVING(free_, a_reserved_id_is_refused_and_can_still_be_published)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id id;
 
     assert_status(subject_reserve(&subject, &id, NULL), HAFT_OK);
@@ -327,13 +314,12 @@ TEST_ON_EACH_RESERVING(free_, a_reserved_id_is_refused_and_can_still_be_publishe
     subject_publish(&subject, id);
     cr_expect(subject_is_live(&subject, id));
     expect_status(subject_free(&subject, id), HAFT_OK);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(free_, alloc_and_free_a_million_times_does_not_grow_the_table)
 {
     const haft_table_options large = {.capacity = 1000000, .object_size = 16};
-    struct subject subject = subject_open(*kind, &large);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &large);
     uint32_t highest = 0;
     haft_id id;
 
@@ -348,12 +334,11 @@ TEST_ON_EACH_KIND(free_, alloc_and_free_a_million_times_does_not_grow_the_table)
         }
     }
     cr_expect(lt(u32, highest, *kind == SHARED ? 4 + 16384 : 5));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(free_, an_id_freed_long_ago_stays_stale_through_many_lives)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id old[1000];
 
     for (int i = 0; i < 1000; i++) {
@@ -367,7 +352,6 @@ TEST_ON_EACH_KIND(free_, an_id_freed_long_ago_stays_stale_through_many_lives)
         must(subject_find(&subject, old[i]) == NULL);
     }
     cr_expect(eq(u64, subject_live(&subject), 0));
-    subject_close(&subject);
 }
 
 /* --- fork: shared tables have tests of their own --- */

@@ -28,10 +28,9 @@ static void expect_refused(int kind, haft_table_options options, haft_status exp
 
 static void expect_accepted(int kind, haft_table_options options)
 {
-    struct subject subject;
+    AT_END(subject_close) struct subject subject;
 
     assert_status(subject_try_open(kind, &options, &subject), HAFT_OK);
-    subject_close(&subject);
 }
 
 /* What only wide addresses have room for; elsewhere the options are good as well.  Not tried under
@@ -184,7 +183,7 @@ TEST_ON_EACH_KIND(options, more_address_space_than_there_is_gives_no_memory)
 
 TEST_ON_EACH_KIND(options, zero_layout_alignment_and_generation_stand_for_32_32_and_8_and_1)
 {
-    struct subject subject = subject_open(*kind, &good);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &good);
     const haft_layout layout = subject_layout(&subject);
     haft_id id;
 
@@ -196,7 +195,6 @@ TEST_ON_EACH_KIND(options, zero_layout_alignment_and_generation_stand_for_32_32_
     cr_expect(eq(u64, haft_id_generation(layout, id), 1));
     cr_expect(eq(u64, subject.view.stride, subject.view.base == NULL ? 0 : 8 + 24));
     cr_expect(zero(u64, (uint64_t)(uintptr_t)subject_find(&subject, id) % 8));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(options, the_name_is_copied)
@@ -205,21 +203,19 @@ TEST_ON_EACH_KIND(options, the_name_is_copied)
     haft_table_options options = good;
 
     options.name = name;
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
 
     memset(name, 'x', sizeof name - 1);
     cr_expect(eq(str, (char *)subject_name(&subject), "particles"));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_KIND(options, without_a_name_there_is_a_common_one)
 {
     static const char *const names[KINDS] = {"local table",  "table",        "local table",
                                              "packed table", "packed table", "counted table"};
-    struct subject subject = subject_open(*kind, &good);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &good);
 
     cr_expect(eq(str, (char *)subject_name(&subject), (char *)names[*kind]));
-    subject_close(&subject);
 }
 
 /* --- no options --- */
@@ -236,7 +232,7 @@ HAFT_TYPED_TABLE(ship);
 
 Test(options, that_are_NULL_are_refused_where_one_must_be_set)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &good);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &good);
     haft_table *table = NULL;
     haft_local *local = NULL;
     haft_packed *packed = NULL;
@@ -252,12 +248,11 @@ Test(options, that_are_NULL_are_refused_where_one_must_be_set)
     expect_status(ship_table_open(shared.domain, NULL, &ships), HAFT_BAD_CAPACITY);
     expect_status(ship_local_open(NULL, &own), HAFT_BAD_CAPACITY);
     expect_status(ship_packed_open(NULL, &close), HAFT_BAD_CAPACITY);
-    close_shared(&shared);
 }
 
 Test(options, that_are_NULL_are_defaults_where_none_must_be_set)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &good);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &good);
     haft_commands *commands;
     haft_arena *arena;
     haft_local *local;
@@ -271,7 +266,6 @@ Test(options, that_are_NULL_are_defaults_where_none_must_be_set)
     assert_status(haft_local_open(&(haft_local_options){.capacity = 10}, &local), HAFT_OK);
     assert_status(haft_share(local, shared.domain, NULL, &table), HAFT_OK);
     assert_status(haft_table_close(table), HAFT_OK);
-    close_shared(&shared);
 }
 
 /* --- of local tables alone --- */
@@ -395,7 +389,7 @@ Test(packed_options, objects_stand_object_size_apart_aligned_for_their_type)
         for (size_t times = 1; times <= 3; times++) {
             const haft_packed_options options = {
                 .capacity = 20, .object_size = alignment * times, .object_alignment = alignment};
-            haft_packed *packed = packed_open(&options);
+            AT_END(dense_end) haft_packed *packed = packed_open(&options);
             char *objects = haft_packed_objects(packed);
             haft_id id;
 
@@ -408,7 +402,6 @@ Test(packed_options, objects_stand_object_size_apart_aligned_for_their_type)
                 memset(object, 0xff, alignment * times);
             }
             packed_must_be_sound(packed, alignment * times);
-            packed_close(packed);
         }
     }
 }

@@ -38,7 +38,7 @@ Test(ref, zeroed_memory_is_a_nil_ref)
 
 TEST_ON_EACH_TABLE(ref, of_a_live_id_leads_to_what_resolve_finds)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const haft_id id = insert_value(&subject, 7);
     const haft_ref ref = haft_ref_of(subject.view, id);
 
@@ -47,12 +47,11 @@ TEST_ON_EACH_TABLE(ref, of_a_live_id_leads_to_what_resolve_finds)
     cr_expect(haft_ref_is_live(ref));
     cr_expect(eq(ptr, haft_ref_get(ref), haft_resolve(subject.view, id)));
     cr_expect(eq(u64, *(uint64_t *)haft_ref_get(ref), 7));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(ref, of_an_id_that_is_not_live_is_nil)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const haft_id stale = insert_value(&subject, 7);
     haft_id reserved;
 
@@ -64,12 +63,11 @@ TEST_ON_EACH_TABLE(ref, of_an_id_that_is_not_live_is_nil)
     expect_nil(haft_ref_of(subject.view, (haft_id){stale.bits + 1}));
     expect_nil(haft_ref_of(subject.view, (haft_id){UINT64_MAX}));
     subject_abort(&subject, reserved);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(ref, of_a_freed_object_gets_null_also_when_its_slot_lives_again)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const haft_id id = insert_value(&subject, 7);
     const haft_ref ref = haft_ref_of(subject.view, id);
     bool again = false;
@@ -86,12 +84,11 @@ TEST_ON_EACH_TABLE(ref, of_a_freed_object_gets_null_also_when_its_slot_lives_aga
     cr_expect(again);
     cr_expect(zero(ptr, haft_ref_get(ref)));
     cr_expect(not(haft_ref_is_live(ref)));
-    subject_close(&subject);
 }
 
 Test(ref, refs_are_equal_when_table_and_id_are)
 {
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
     struct subject other = subject_open(LOCAL, &options);
     const haft_id a = insert_value(&subject, 1);
     const haft_id b = insert_value(&subject, 1);
@@ -105,12 +102,11 @@ Test(ref, refs_are_equal_when_table_and_id_are)
     cr_expect(not(haft_ref_equal(haft_ref_of(subject.view, a), nil)));
     cr_expect(haft_ref_equal(haft_ref_of(subject.view, HAFT_NIL), nil));
     subject_close(&other);
-    subject_close(&subject);
 }
 
 Test(ref, refs_to_two_lives_of_a_slot_are_not_equal)
 {
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
     const haft_ref first = haft_ref_of(subject.view, insert_value(&subject, 1));
 
     assert_status(subject_free(&subject, haft_ref_id(first)), HAFT_OK);
@@ -118,7 +114,6 @@ Test(ref, refs_to_two_lives_of_a_slot_are_not_equal)
 
     cr_assert(eq(ptr, second.word, first.word));
     cr_expect(not(haft_ref_equal(first, second)));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(ref, its_id_can_be_asked_after_the_table_has_been_closed)
@@ -137,7 +132,7 @@ TEST_ON_EACH_TABLE(ref, its_id_can_be_asked_after_the_table_has_been_closed)
 TEST_ON_EACH_TABLE(ref, of_the_last_life_goes_stale_with_it)
 {
     const haft_table_options few = {.capacity = 1, .layout = {8, 1, 0, 0}, .object_size = 8};
-    struct subject subject = subject_open(*kind, &few);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &few);
     const haft_id id = insert_value(&subject, 7);
     const haft_ref ref = haft_ref_of(subject.view, id);
 
@@ -146,13 +141,12 @@ TEST_ON_EACH_TABLE(ref, of_the_last_life_goes_stale_with_it)
     cr_expect(zero(ptr, haft_ref_get(ref)));
     subject_settle(&subject);
     cr_expect(zero(ptr, haft_ref_get(ref)));
-    subject_close(&subject);
 }
 
 /* A freed object stays readable until the section ends, the ref that led to it does not lead on. */
 TEST_ON_EACH_CLOCK(ref, got_in_a_section_keeps_its_object_until_the_section_ends)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const uint64_t value = 7;
     haft_id id;
 
@@ -176,7 +170,6 @@ TEST_ON_EACH_CLOCK(ref, got_in_a_section_keeps_its_object_until_the_section_ends
     cr_expect(eq(u64, *object, 7));
     cr_expect(zero(ptr, haft_ref_get(ref)));
     haft_section_end(shared.domain);
-    close_shared(&shared);
 }
 
 Test(ref, stays_good_through_sharing_and_back)
@@ -202,7 +195,7 @@ Test(ref, stays_good_through_trim_and_stale_if_stale)
     enum { MANY = 10000 };
     static haft_ref refs[MANY];
     const haft_local_options local_options = {.capacity = MANY, .object_size = 8};
-    haft_local *local = local_open(&local_options);
+    AT_END(local_end) haft_local *local = local_open(&local_options);
     uint64_t released;
     haft_id id;
 
@@ -219,5 +212,4 @@ Test(ref, stays_good_through_trim_and_stale_if_stale)
     for (uint64_t i = 1; i < MANY; i++) {
         must(haft_ref_get(refs[i]) == NULL);
     }
-    haft_local_close(local);
 }

@@ -74,19 +74,18 @@ static void close_one(struct table *table)
 TEST_ON_EACH_KIND(require, a_live_id_gives_its_object_and_nobody_is_called)
 {
     struct told told = {0};
-    struct table table = open_one(*kind, note, &told);
+    AT_END(close_one) struct table table = open_one(*kind, note, &told);
 
     cr_expect(eq(ptr, subject_require(&table.subject, table.live),
                  subject_find(&table.subject, table.live)));
     cr_expect(eq(u64, *(uint64_t *)subject_require(&table.subject, table.live), 7));
     cr_expect(zero(int, told.calls));
-    close_one(&table);
 }
 
 TEST_ON_EACH_KIND(require, a_stale_id_calls_on_bad_access_and_then_gives_null)
 {
     struct told told = {0};
-    struct table table = open_one(*kind, note, &told);
+    AT_END(close_one) struct table table = open_one(*kind, note, &told);
 
     cr_expect(zero(ptr, subject_require(&table.subject, table.stale)));
     cr_expect(eq(int, told.calls, 1));
@@ -98,13 +97,12 @@ TEST_ON_EACH_KIND(require, a_stale_id_calls_on_bad_access_and_then_gives_null)
     cr_expect(eq(str, told.text, "ships: 4v1t5: the object has been freed (HAFT_STALE)"));
     cr_expect(zero(ptr, subject_require(&table.subject, table.stale)));
     cr_expect(eq(int, told.calls, 2));
-    close_one(&table);
 }
 
 TEST_ON_EACH_KIND(require, the_status_is_the_diagnosis)
 {
     struct told told = {0};
-    struct table table = open_one(*kind, note, &told);
+    AT_END(close_one) struct table table = open_one(*kind, note, &told);
     const uint64_t bits[] = {0,
                              1,
                              table.stale.bits,
@@ -123,7 +121,6 @@ TEST_ON_EACH_KIND(require, the_status_is_the_diagnosis)
         cr_expect(eq(int, told.status, subject_diagnose(&table.subject, id)));
         cr_expect(ne(int, told.status, HAFT_OK));
     }
-    close_one(&table);
 }
 
 TEST_ON_EACH_KIND(require, on_bad_access_may_leave_by_longjmp)
@@ -148,7 +145,6 @@ static void replace(const haft_bad_access *access, void *arg)
     struct table *table = arg;
     haft_id id;
 
-    (void)access;
     cr_expect(eq(u64, *(uint64_t *)subject_find(&table->subject, table->live), 7));
     assert_status(insert_one(table, &id), HAFT_OK);
     cr_expect(eq(u64, *(uint64_t *)subject_require(&table->subject, id), 7));
@@ -166,11 +162,10 @@ TEST_ON_EACH_KIND(require, on_bad_access_may_use_the_table)
 TEST_ON_EACH_KIND(require, resolve_of_a_stale_id_calls_nobody)
 {
     struct told told = {0};
-    struct table table = open_one(*kind, note, &told);
+    AT_END(close_one) struct table table = open_one(*kind, note, &told);
 
     cr_expect(zero(ptr, subject_find(&table.subject, table.stale)));
     cr_expect(zero(int, told.calls));
-    close_one(&table);
 }
 
 /* --- without on_bad_access --- */
@@ -208,7 +203,6 @@ static void show_stderr(int signal)
     char text[300] = "";
     const char expected[] = "haft: ships: 4v1t5: the object has been freed (HAFT_STALE)\n";
 
-    (void)signal;
     rewind(stderr);
     _exit(fread(text, 1, sizeof text - 1, stderr) > 0 && strcmp(text, expected) == 0 ? 0 : 1);
 }
@@ -225,21 +219,19 @@ Test(require, aborting_says_table_id_and_status_on_stderr, .exit_code = 0)
 
 Test(require, a_live_id_needs_no_policy)
 {
-    struct table table = open_one(LOCAL, NULL, NULL);
+    AT_END(close_one) struct table table = open_one(LOCAL, NULL, NULL);
 
     cr_expect(eq(u64, *(uint64_t *)subject_require(&table.subject, table.live), 7));
-    close_one(&table);
 }
 
 Test(require, what_is_dead_in_a_packed_table_resolves)
 {
     struct told told = {0};
-    struct table table = open_one(DENSE, note, &told);
+    AT_END(close_one) struct table table = open_one(DENSE, note, &told);
 
     assert_status(haft_packed_kill(table.subject.packed, table.live), HAFT_OK);
     cr_expect(eq(u64, *(uint64_t *)subject_require(&table.subject, table.live), 7));
     cr_expect(zero(int, told.calls));
-    close_one(&table);
 }
 
 /* --- sharing --- */
@@ -285,14 +277,13 @@ Test(require, the_policy_of_a_table_stays_when_it_becomes_a_local_one)
 Test(require, an_id_live_when_it_is_diagnosed_resolves_after_all)
 {
     struct told told = {0};
-    struct table table = open_one(SHARED, note, &told);
+    AT_END(close_one) struct table table = open_one(SHARED, note, &told);
 
     cr_expect(eq(
         ptr,
         haft_require_failed(table.subject.shared.table, table.live, table.subject.shared.view.base),
         subject_find(&table.subject, table.live)));
     cr_expect(zero(int, told.calls));
-    close_one(&table);
 }
 
 #define ROUNDS 2000

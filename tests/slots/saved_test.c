@@ -21,7 +21,7 @@ TEST_ON_EACH_ALONE(saved, a_new_table_that_loads_it_goes_on_as_the_saved_one)
     haft_id id;
 
     later.first_generation = 99; /* the file has its own */
-    struct subject other = subject_open(*kind, &later);
+    AT_END(subject_close) struct subject other = subject_open(*kind, &later);
 
     fill_with_holes(&subject, ids, 200);
     struct bytes bytes = saved_of(&subject);
@@ -37,13 +37,12 @@ TEST_ON_EACH_ALONE(saved, a_new_table_that_loads_it_goes_on_as_the_saved_one)
         cr_expect(eq(u64, id.bits, next[i].bits));
     }
     free(bytes.at);
-    subject_close(&other);
 }
 
 TEST_ON_EACH_ALONE(saved, several_tables_stand_one_behind_the_other_in_a_stream)
 {
     struct subject first = subject_open(*kind, &options);
-    struct subject second = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject second = subject_open(*kind, &options);
     struct bytes bytes = {.at = NULL};
     haft_file file = file_of(&bytes);
     haft_id ids[200];
@@ -57,12 +56,11 @@ TEST_ON_EACH_ALONE(saved, several_tables_stand_one_behind_the_other_in_a_stream)
     cr_expect(eq(u64, subject_live(&first), 0));
     free(bytes.at);
     subject_close(&first);
-    subject_close(&second);
 }
 
 TEST_ON_EACH_ALONE(saved, each_bit_that_changes_is_found_and_where)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[40];
 
     fill_with_holes(&subject, ids, 40);
@@ -82,12 +80,11 @@ TEST_ON_EACH_ALONE(saved, each_bit_that_changes_is_found_and_where)
 
     expect_status(load(&subject, &file), HAFT_OK);
     free(bytes.at);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(saved, what_is_cut_off_is_refused)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[200];
 
     fill_with_holes(&subject, ids, 200);
@@ -102,7 +99,6 @@ TEST_ON_EACH_ALONE(saved, what_is_cut_off_is_refused)
     }
     expect_filled(&subject, ids, 200);
     free(bytes.at);
-    subject_close(&subject);
 }
 
 /* A table whose file has blocks that end amid page runs, words, ids, dead slots and objects. */
@@ -133,7 +129,7 @@ static struct subject open_long(int kind)
 
 Test(saved, a_table_whose_trimmed_slots_were_restored_to_loads_its_own_file)
 {
-    struct subject subject = open_long(LOCAL);
+    AT_END(subject_close) struct subject subject = open_long(LOCAL);
     uint64_t restored = 0;
     haft_id id;
 
@@ -147,7 +143,6 @@ Test(saved, a_table_whose_trimmed_slots_were_restored_to_loads_its_own_file)
 
     expect_status(load(&subject, &file), HAFT_OK);
     free(bytes.at);
-    subject_close(&subject);
 }
 
 /* The stream takes, and has, `size` bytes. */
@@ -174,7 +169,7 @@ static void expect_told(struct subject *subject, struct bytes *whole, size_t siz
 
 TEST_ON_EACH_ALONE(saved, a_stream_that_ends_with_any_block_is_told_with_where_it_ends)
 {
-    struct subject subject = open_long(*kind);
+    AT_END(subject_close) struct subject subject = open_long(*kind);
     struct bytes bytes = saved_of(&subject);
     const size_t blocks = blocks_in(&bytes);
 
@@ -188,14 +183,13 @@ TEST_ON_EACH_ALONE(saved, a_stream_that_ends_with_any_block_is_told_with_where_i
 
     expect_status(load(&subject, &file), HAFT_OK);
     free(bytes.at);
-    subject_close(&subject);
 }
 
 /* Loading what `saved` was saved as into a table with these options. */
 static void expect_other(int kind, const haft_table_options *other, const char *what)
 {
     struct subject subject = subject_open(kind, &options);
-    struct subject wrong = subject_open(kind, other);
+    AT_END(subject_close) struct subject wrong = subject_open(kind, other);
     struct bytes bytes = saved_of(&subject);
     haft_file file = file_of(&bytes);
 
@@ -204,7 +198,6 @@ static void expect_other(int kind, const haft_table_options *other, const char *
     cr_expect(eq(u64, file.offset % 8, 0));
     free(bytes.at);
     subject_close(&subject);
-    subject_close(&wrong);
 }
 
 TEST_ON_EACH_ALONE(saved, a_table_with_other_options_refuses_it_by_the_option_s_name)
@@ -228,7 +221,7 @@ Test(saved, the_order_of_reuse_is_an_option)
 {
     struct subject subject = subject_open(LOCAL, &options);
     struct subject fifo = subject_open(FIFO, &options);
-    struct subject dense = subject_open(DENSE, &options);
+    AT_END(subject_close) struct subject dense = subject_open(DENSE, &options);
     struct bytes bytes = saved_of(&subject);
     haft_file file = file_of(&bytes);
 
@@ -240,7 +233,6 @@ Test(saved, the_order_of_reuse_is_an_option)
     free(bytes.at);
     subject_close(&subject);
     subject_close(&fifo);
-    subject_close(&dense);
 }
 
 Test(saved, the_alignment_is_an_option)
@@ -287,7 +279,7 @@ static void convert_aligned(int kind, uintptr_t alignment)
 {
     haft_table_options wide = {
         .capacity = 10, .object_size = alignment, .object_alignment = alignment};
-    struct subject subject = subject_open(kind, &wide);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &wide);
     struct bytes bytes = {.at = NULL};
     haft_file file = file_of(&bytes);
     haft_id id;
@@ -301,7 +293,6 @@ static void convert_aligned(int kind, uintptr_t alignment)
     assert_status(save(&subject, &file), HAFT_OK);
     assert_status(load(&subject, &file), HAFT_OK);
     free(bytes.at);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(saved, objects_are_converted_where_they_are_aligned)
@@ -312,7 +303,7 @@ TEST_ON_EACH_ALONE(saved, objects_are_converted_where_they_are_aligned)
 
 TEST_ON_EACH_ALONE(saved, objects_of_any_size_in_the_file_need_memory)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     struct bytes bytes = {.at = NULL};
     haft_file file = file_of(&bytes);
 
@@ -322,7 +313,6 @@ TEST_ON_EACH_ALONE(saved, objects_of_any_size_in_the_file_need_memory)
         expect_status(save(&subject, &file), HAFT_NO_MEMORY);
         expect_status(load(&subject, &file), HAFT_NO_MEMORY);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)
@@ -330,7 +320,7 @@ TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)
     haft_table_options numbers = options;
 
     numbers.object_size = 8;
-    struct subject subject = subject_open(*kind, &numbers);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &numbers);
     struct bytes bytes = {.at = NULL};
     haft_file file = file_of(&bytes);
     haft_id ids[100];
@@ -357,12 +347,11 @@ TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)
     expect_status(load(&subject, &file), HAFT_OTHER_TABLE);
     cr_expect(eq(str, (char *)file.what, "bytes of an object in the file"));
     free(bytes.at);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(saved, an_option_of_a_later_version_is_refused)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     struct bytes bytes = {.at = NULL};
 
     for (int i = 0; i < 2; i++) {
@@ -373,12 +362,11 @@ TEST_ON_EACH_ALONE(saved, an_option_of_a_later_version_is_refused)
         expect_status(load(&subject, &file), HAFT_UNKNOWN_OPTION);
     }
     cr_expect(eq(u64, bytes.size, 0));
-    subject_close(&subject);
 }
 
 Test(saved, reservations_and_loading_are_in_the_way)
 {
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
     struct bytes bytes = saved_of(&subject);
     haft_file file = file_of(&bytes);
     haft_id id;
@@ -394,14 +382,13 @@ Test(saved, reservations_and_loading_are_in_the_way)
     cr_expect(eq(u64, bytes.read, 0));
     expect_status(haft_local_load(subject.local, &file), HAFT_OK);
     free(bytes.at);
-    subject_close(&subject);
 }
 
 /* The file's form is for good: these bytes were written when it was made. */
 Test(saved, the_form_of_the_file)
 {
     static const unsigned char begin[16] = {0x89, 'h', 'a', 'f', 't', '\r', '\n', 0x1a, 1};
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
     const uint64_t object[3] = {0x0102030405060708, 0, 0};
     haft_id id;
 
@@ -417,7 +404,6 @@ Test(saved, the_form_of_the_file)
     cr_expect(eq(int, bytes.at[262], 1));
     cr_expect(eq(int, bytes.at[264], 5));
     free(bytes.at);
-    subject_close(&subject);
 }
 
 /* Their records are unlike those of released runs: they begin at the first generation. */
@@ -426,7 +412,7 @@ Test(saved, page_runs_that_a_restored_object_has_skipped_are_fresh_again)
     const haft_table_options large = {.capacity = 60000, .object_size = 24};
     const haft_id far = {UINT64_C(7) << 32 | 50000};
     struct subject subject = subject_open(LOCAL, &large);
-    struct subject other = subject_open(LOCAL, &large);
+    AT_END(subject_close) struct subject other = subject_open(LOCAL, &large);
     haft_id ids[2];
 
     haft_local_load_begin(subject.local);
@@ -444,7 +430,6 @@ Test(saved, page_runs_that_a_restored_object_has_skipped_are_fresh_again)
     }
     free(bytes.at);
     subject_close(&subject);
-    subject_close(&other);
 }
 
 /* The last of these runs has been begun: its record alone says so. */
@@ -453,7 +438,7 @@ Test(saved, a_skipped_page_run_that_is_partly_used_goes_on_as_it_was)
     const haft_table_options large = {.capacity = 4000, .object_size = 56};
     const haft_id far = {UINT64_C(1) << 32 | 130};
     struct subject subject = subject_open(LOCAL, &large);
-    struct subject other = subject_open(LOCAL, &large);
+    AT_END(subject_close) struct subject other = subject_open(LOCAL, &large);
     haft_id ids[2];
 
     haft_local_load_begin(subject.local);
@@ -470,5 +455,4 @@ Test(saved, a_skipped_page_run_that_is_partly_used_goes_on_as_it_was)
         free(bytes.at);
     }
     subject_close(&subject);
-    subject_close(&other);
 }

@@ -30,37 +30,34 @@ static const char *describe(const struct subject *subject, haft_id id)
 
 TEST_ON_EACH_TABLE(places, of_a_live_object_where_it_was_inserted)
 {
-    struct subject subject = open_with_places(*kind);
+    AT_END(subject_close) struct subject subject = open_with_places(*kind);
     const haft_id id = spawn(&subject);
 
     expect_in(describe(&subject, id), "ships: ");
     expect_in(text, ": live (HAFT_OK); allocated at spawn+0x");
     expect_in(text, "+0x");
     sink(&subject, id);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(places, of_a_freed_object_where_it_was_inserted_and_freed)
 {
-    struct subject subject = open_with_places(*kind);
+    AT_END(subject_close) struct subject subject = open_with_places(*kind);
     const haft_id id = spawn(&subject);
 
     sink(&subject, id);
     expect_in(describe(&subject, id), ": the object has been freed (HAFT_STALE), at sink+0x");
     expect_in(text, "; allocated at spawn+0x");
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(places, of_a_reservation_where_it_was_made_and_given_up)
 {
-    struct subject subject = open_with_places(*kind);
+    AT_END(subject_close) struct subject subject = open_with_places(*kind);
     const haft_id id = spawn_reserved(&subject);
 
     expect_in(describe(&subject, id), "(HAFT_RESERVED); reserved at spawn_reserved+0x");
     subject_abort(&subject, id);
     expect_in(describe(&subject, id), "(HAFT_STALE), at subject_abort+0x");
     expect_in(text, "; allocated at spawn_reserved+0x");
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(places, of_a_slot_that_was_used_since_are_not_told_as_the_ids)
@@ -69,7 +66,7 @@ TEST_ON_EACH_TABLE(places, of_a_slot_that_was_used_since_are_not_told_as_the_ids
 
     options.capacity = 1;
     options.layout = (haft_layout){3, 20, 0, 0};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const haft_id first = spawn(&subject);
     haft_id next = first;
 
@@ -88,7 +85,6 @@ TEST_ON_EACH_TABLE(places, of_a_slot_that_was_used_since_are_not_told_as_the_ids
     expect_in(describe(&subject, first), "(HAFT_STALE); its slot has been used since");
     expect_not_in(text, "sink");
     sink(&subject, next);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(places, of_the_last_life_are_told_of_an_exhausted_slot)
@@ -96,7 +92,7 @@ TEST_ON_EACH_TABLE(places, of_the_last_life_are_told_of_an_exhausted_slot)
     haft_table_options options = with_places();
 
     options.layout = (haft_layout){8, 1, 0, 0};
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const haft_id id = spawn(&subject);
 
     sink(&subject, id);
@@ -104,7 +100,6 @@ TEST_ON_EACH_TABLE(places, of_the_last_life_are_told_of_an_exhausted_slot)
     describe(&subject, id);
     expect_in(text, "), at sink+0x");
     expect_in(text, "; allocated at spawn+0x");
-    subject_close(&subject);
 }
 
 Test(places, of_the_last_life_are_told_until_the_slot_begins_anew)
@@ -129,7 +124,7 @@ Test(places, of_the_last_life_are_told_until_the_slot_begins_anew)
 
 Test(places, of_an_object_are_not_mixed_with_those_of_the_next_reservation)
 {
-    struct subject subject = open_with_places(LOCAL);
+    AT_END(subject_close) struct subject subject = open_with_places(LOCAL);
     const haft_id id = spawn(&subject);
 
     sink(&subject, id);
@@ -137,12 +132,11 @@ Test(places, of_an_object_are_not_mixed_with_those_of_the_next_reservation)
     expect_in(describe(&subject, id), "(HAFT_STALE), at sink+0x");
     expect_not_in(text, "allocated");
     subject_abort(&subject, haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX, 2, 0));
-    subject_close(&subject);
 }
 
 Test(places, of_commands_where_the_recorder_was_opened_and_the_set_applied)
 {
-    struct subject subject = open_with_places(SHARED);
+    AT_END(subject_close) struct subject subject = open_with_places(SHARED);
     haft_commands *commands;
     haft_id created;
     haft_id unused = HAFT_NIL;
@@ -163,12 +157,11 @@ Test(places, of_commands_where_the_recorder_was_opened_and_the_set_applied)
     expect_in(text, "; allocated at spawn_later+0x");
     expect_in(describe(&subject, unused), "(HAFT_STALE), at carry_out+0x");
     haft_commands_close(commands);
-    subject_close(&subject);
 }
 
 Test(places, of_what_a_refused_recorder_left_are_those_of_the_next)
 {
-    struct subject subject = open_with_places(SHARED);
+    AT_END(subject_close) struct subject subject = open_with_places(SHARED);
     haft_commands *commands;
     haft_recorder *refused;
     haft_id created;
@@ -186,12 +179,11 @@ Test(places, of_what_a_refused_recorder_left_are_those_of_the_next)
     haft_commands_close(commands);
     sink(&subject, created);
     sink(&subject, other);
-    subject_close(&subject);
 }
 
 Test(places, that_are_not_known_are_not_told)
 {
-    struct subject subject = open_with_places(LOCAL);
+    AT_END(subject_close) struct subject subject = open_with_places(LOCAL);
     const haft_id freed_elsewhere = haft_id_pack(HAFT_LAYOUT_32_32, 7, 2, 0);
     const haft_id next = haft_id_pack(HAFT_LAYOUT_32_32, 7, 3, 0);
 
@@ -200,7 +192,6 @@ Test(places, that_are_not_known_are_not_told)
     expect_not_in(text, " at ");
     expect_in(describe(&subject, HAFT_NIL), ": the id is nil (HAFT_NO_ID)");
     expect_not_in(text, " at ");
-    subject_close(&subject);
 }
 
 Test(places, of_slots_whose_memory_was_given_back_are_not_told)
@@ -209,7 +200,7 @@ Test(places, of_slots_whose_memory_was_given_back_are_not_told)
     haft_id id = HAFT_NIL;
 
     options.capacity = MANY;
-    struct subject subject = subject_open(LOCAL, &options);
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
 
     for (int i = 0; i < MANY; i++) {
         id = spawn(&subject);
@@ -218,7 +209,6 @@ Test(places, of_slots_whose_memory_was_given_back_are_not_told)
     assert_status(haft_local_trim(subject.local, NULL), HAFT_OK);
     id = haft_id_pack(HAFT_LAYOUT_32_32, MANY / 2, 1, 0);
     expect_in(describe(&subject, id), "(HAFT_STALE); its memory has been released since");
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(places, are_not_told_of_a_table_without_them)
@@ -226,18 +216,17 @@ TEST_ON_EACH_TABLE(places, are_not_told_of_a_table_without_them)
     haft_table_options options = with_places();
 
     options.sites = false;
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     const haft_id id = spawn(&subject);
 
     expect_in(describe(&subject, id), ": live (HAFT_OK)");
     expect_not_in(text, "spawn");
     expect_in(describe(&subject, HAFT_NIL), ": the id is nil (HAFT_NO_ID)");
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(places, leave_tables_as_they_are)
 {
-    struct subject subject = open_with_places(*kind);
+    AT_END(subject_close) struct subject subject = open_with_places(*kind);
     haft_id ids[200];
 
     for (int round = 0; round < 20; round++) {
@@ -251,7 +240,6 @@ TEST_ON_EACH_TABLE(places, leave_tables_as_they_are)
         subject_settle(&subject);
     }
     cr_expect(zero(u64, subject_live(&subject)));
-    subject_close(&subject);
 }
 
 /* --- generations that are skipped --- */
@@ -280,7 +268,7 @@ static haft_status jump_to(haft_local *local, enum jump jump, haft_id id)
 Test(places, of_another_life_are_not_told_where_a_chosen_id_skips_generations)
 {
     for (enum jump jump = RESTORED; jump < JUMPS; jump++) {
-        struct subject subject = open_with_places(LOCAL);
+        AT_END(subject_close) struct subject subject = open_with_places(LOCAL);
         const haft_id id = spawn(&subject);
 
         sink(&subject, id);
@@ -288,21 +276,19 @@ Test(places, of_another_life_are_not_told_where_a_chosen_id_skips_generations)
         expect_untold(&subject, at_generation(id, 4));
         expect_in(describe(&subject, id), "(HAFT_STALE); its slot has been used since");
         haft_local_clear(subject.local);
-        subject_close(&subject);
     }
 }
 
 Test(places, of_the_last_life_are_told_where_a_chosen_id_skips_none)
 {
     for (enum jump jump = RESTORED; jump < JUMPS; jump++) {
-        struct subject subject = open_with_places(LOCAL);
+        AT_END(subject_close) struct subject subject = open_with_places(LOCAL);
         const haft_id id = spawn(&subject);
 
         sink(&subject, id);
         assert_status(jump_to(subject.local, jump, at_generation(id, 2)), HAFT_OK);
         expect_in(describe(&subject, id), "(HAFT_STALE), at sink+0x");
         haft_local_clear(subject.local);
-        subject_close(&subject);
     }
 }
 
@@ -376,7 +362,7 @@ TEST_ON_EACH_TABLE(places, of_another_life_are_not_told_where_a_trimmed_slot_goe
     uint64_t skipped = 0;
 
     options.capacity = MANY;
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
 
     use_unevenly(&subject, all, 2 * MANY);
     for (uint64_t index = HAFT_FIRST_INDEX; index < 2 * MANY; index++) {
@@ -394,7 +380,6 @@ TEST_ON_EACH_TABLE(places, of_another_life_are_not_told_where_a_trimmed_slot_goe
         must(subject_free(&subject, all[i]) == HAFT_OK);
     }
     cr_expect(lt(u64, 0, skipped));
-    subject_close(&subject);
 }
 
 /* --- other ways in and out --- */
@@ -442,7 +427,7 @@ Test(places, are_those_of_the_caller_whatever_it_calls)
 {
     haft_table_options options = with_places();
 
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     for (int way = 0; way < WAYS_IN; way++) {
         const haft_id id = spawn_otherwise(&shared, way);
@@ -454,12 +439,11 @@ Test(places, are_those_of_the_caller_whatever_it_calls)
         expect_in(text, ", at sink_otherwise+0x");
         expect_in(text, "; allocated at spawn_otherwise+0x");
     }
-    close_shared(&shared);
 }
 
 Test(places, of_local_tables_are_kept_by_restore_and_clear)
 {
-    struct subject subject = open_with_places(LOCAL);
+    AT_END(subject_close) struct subject subject = open_with_places(LOCAL);
     const haft_id id = haft_id_pack(HAFT_LAYOUT_32_32, 7, 3, 0);
 
     assert_status(haft_local_restore(subject.local, id, NULL), HAFT_OK);
@@ -468,7 +452,6 @@ Test(places, of_local_tables_are_kept_by_restore_and_clear)
     haft_local_clear(subject.local);
     expect_in(describe(&subject, id), "(HAFT_STALE), at ");
     expect_not_in(text, "somewhere");
-    subject_close(&subject);
 }
 
 Test(places, go_with_a_local_table_that_is_shared_and_back)
@@ -522,7 +505,7 @@ Test(places, of_a_packed_table_are_those_of_insert_kill_and_free)
 {
     const haft_packed_options options = {
         .name = "ships", .capacity = 10, .object_size = 8, .sites = true};
-    haft_packed *packed;
+    AT_END(dense_end) haft_packed *packed;
 
     assert_status(haft_packed_open(&options, &packed), HAFT_OK);
     const haft_id killed = spawn_packed(packed);
@@ -545,7 +528,6 @@ Test(places, of_a_packed_table_are_those_of_insert_kill_and_free)
     must(haft_packed_clear(packed) == HAFT_OK);
     haft_packed_diagnose_format(packed, cleared, text, sizeof text);
     expect_in(text, "(HAFT_STALE), at ");
-    haft_packed_close(packed);
 }
 
 /* --- places in words --- */
@@ -610,7 +592,7 @@ static void require_stale(struct subject *subject)
 
 TEST_ON_EACH_TABLE(places, are_told_when_a_required_id_is_stale)
 {
-    struct subject subject = open_with_places(*kind);
+    AT_END(subject_close) struct subject subject = open_with_places(*kind);
 
     stale = spawn(&subject);
     sink(&subject, stale);
@@ -618,7 +600,6 @@ TEST_ON_EACH_TABLE(places, are_told_when_a_required_id_is_stale)
     expect_in(text, "haft: ships: 4v1: the object has been freed");
     expect_in(text, "(HAFT_STALE), at sink+0x");
     expect_in(text, "; allocated at spawn+0x");
-    subject_close(&subject);
 }
 
 /* --- what a place is called --- */

@@ -238,7 +238,6 @@ Test(snapshot_failing, cloning_a_table_with_released_runs)
 
 static bool put(const void *from, size_t count, void *arg)
 {
-    (void)arg;
     memcpy(bytes + size, from, count);
     size += count;
     return true;
@@ -246,7 +245,6 @@ static bool put(const void *from, size_t count, void *arg)
 
 static bool get(void *to, size_t count, void *arg)
 {
-    (void)arg;
     if (size - read_to < count) {
         return false;
     }
@@ -257,7 +255,6 @@ static bool get(void *to, size_t count, void *arg)
 
 static void copy(void *to, const void *from, void *arg)
 {
-    (void)arg;
     memcpy(to, from, 24);
 }
 
@@ -298,7 +295,6 @@ ON_FILE(load_packed, packed, packed, haft_packed_load)
 
 static void leave(void *opened)
 {
-    (void)opened;
 }
 
 Test(snapshot_failing, saving_and_loading)

@@ -87,7 +87,7 @@ static void must_be_alike(const struct trail *a, const struct trail *b)
 
 TEST_ON_EACH_ALONE(snapshot, what_follows_a_rewind_is_what_followed_the_snapshot)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static struct trail before, first, again;
     haft_history *history;
     uint64_t number;
@@ -104,14 +104,13 @@ TEST_ON_EACH_ALONE(snapshot, what_follows_a_rewind_is_what_followed_the_snapshot
     play(&subject, &again, 2000);
     must_be_alike(&first, &again);
     haft_history_close(history);
-    subject_close(&subject);
 }
 
 #define FRAMES 40
 
 TEST_ON_EACH_ALONE(snapshot, each_of_those_kept_can_be_gone_to_in_any_order)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static struct trail frames[FRAMES + 1], again;
     haft_history *history;
     uint64_t number;
@@ -141,12 +140,11 @@ TEST_ON_EACH_ALONE(snapshot, each_of_those_kept_can_be_gone_to_in_any_order)
     expect_status(go(&subject, history, kept.from - 1), HAFT_OUT_OF_RANGE);
     expect_status(go(&subject, history, kept.to), HAFT_OUT_OF_RANGE);
     haft_history_close(history);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(snapshot, after_a_rewind_the_next_takes_the_place_of_what_came_after)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static struct trail trail;
     haft_history *history;
     uint64_t number;
@@ -164,12 +162,11 @@ TEST_ON_EACH_ALONE(snapshot, after_a_rewind_the_next_takes_the_place_of_what_cam
     assert_status(go(&subject, history, 0), HAFT_OK);
     cr_expect(eq(u64, subject_live(&subject), 0));
     haft_history_close(history);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(snapshot, slots_used_later_are_as_new_after_the_rewind)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_history *history;
     haft_id ids[CAPACITY];
     haft_id id;
@@ -188,7 +185,6 @@ TEST_ON_EACH_ALONE(snapshot, slots_used_later_are_as_new_after_the_rewind)
         cr_expect(eq(u64, haft_id_generation(options.layout, id), 1));
     }
     haft_history_close(history);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(snapshot, a_clone_goes_on_as_its_original)
@@ -198,7 +194,7 @@ TEST_ON_EACH_ALONE(snapshot, a_clone_goes_on_as_its_original)
 
     before.seed = 11;
     play(&subject, &before, 2000);
-    struct subject clone = clone_of(&subject);
+    AT_END(subject_close) struct subject clone = clone_of(&subject);
 
     cr_expect(eq(str, (char *)subject_name(&clone), (char *)subject_name(&subject)));
     one = before;
@@ -207,7 +203,6 @@ TEST_ON_EACH_ALONE(snapshot, a_clone_goes_on_as_its_original)
     subject_close(&subject);
     play(&clone, &other, 1000);
     must_be_alike(&one, &other);
-    subject_close(&clone);
 }
 
 /* Calls of each callback; of on_leak the objects. */
@@ -217,7 +212,6 @@ struct heard {
 
 static void hear_bad_access(const haft_bad_access *access, void *arg)
 {
-    (void)access;
     ((struct heard *)arg)->bad_accesses++;
 }
 
@@ -263,7 +257,7 @@ Test(snapshot, after_a_rewind_no_object_is_said_to_come_from_another_s_site)
 {
     const haft_local_options with_sites = {.capacity = 10, .sites = true};
     haft_history *history;
-    haft_local *local = local_open(&with_sites);
+    AT_END(local_end) haft_local *local = local_open(&with_sites);
     haft_id id;
     char text[512];
 
@@ -277,7 +271,6 @@ Test(snapshot, after_a_rewind_no_object_is_said_to_come_from_another_s_site)
     cr_expect(ne(ptr, strstr(text, ": live (HAFT_OK)"), NULL), "%s", text);
     cr_expect(eq(ptr, strstr(text, "allocated"), NULL), "%s", text);
     haft_history_close(history);
-    haft_local_close(local);
 }
 
 TEST_ON_EACH_ALONE(snapshot, a_history_is_of_one_kind_of_table)
@@ -287,7 +280,7 @@ TEST_ON_EACH_ALONE(snapshot, a_history_is_of_one_kind_of_table)
     haft_history *history;
 
     larger.capacity = 5 * CAPACITY;
-    struct subject other = subject_open(*kind, &larger);
+    AT_END(subject_close) struct subject other = subject_open(*kind, &larger);
 
     assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
     assert_status(take(&subject, history, NULL), HAFT_OK);
@@ -295,7 +288,6 @@ TEST_ON_EACH_ALONE(snapshot, a_history_is_of_one_kind_of_table)
     expect_status(go(&other, history, 0), HAFT_OTHER_TABLE);
     haft_history_close(history);
     subject_close(&subject);
-    subject_close(&other);
 }
 
 TEST_ON_EACH_ALONE(snapshot, changes_alone_are_kept)
@@ -306,7 +298,7 @@ TEST_ON_EACH_ALONE(snapshot, changes_alone_are_kept)
 
     large.capacity = 60000;
     large.layout = HAFT_LAYOUT_32_32;
-    struct subject subject = subject_open(*kind, &large);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &large);
     static haft_id ids[60000];
 
     subject_insert_each(&subject, ids, 60000);
@@ -322,12 +314,11 @@ TEST_ON_EACH_ALONE(snapshot, changes_alone_are_kept)
     }
     cr_expect(lt(u64, haft_history_bytes(history), copy + copy * 4 / 10));
     haft_history_close(history);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(snapshot, a_history_of_one_keeps_the_last)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static struct trail frames[6], again;
     haft_history *history;
 
@@ -352,14 +343,13 @@ TEST_ON_EACH_ALONE(snapshot, a_history_of_one_keeps_the_last)
     assert_status(take(&subject, history, NULL), HAFT_OK);
     cr_expect(eq(u64, haft_history_bytes(history), copy)); /* no changes to an older one */
     haft_history_close(history);
-    subject_close(&subject);
 }
 
 /* --- a table of one thread with holes --- */
 
 Test(snapshot, reservations_and_loading_are_in_the_way)
 {
-    haft_local *local = local_open(&(haft_local_options){.capacity = 10});
+    AT_END(local_end) haft_local *local = local_open(&(haft_local_options){.capacity = 10});
     haft_local *clone = NULL;
     haft_history *history;
     haft_id id;
@@ -377,7 +367,6 @@ Test(snapshot, reservations_and_loading_are_in_the_way)
     haft_local_load_end(local);
     expect_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
     haft_history_close(history);
-    haft_local_close(local);
 }
 
 struct callback {
@@ -391,8 +380,6 @@ static void try_inside(void *object, haft_id id, void *arg)
     struct callback *callback = arg;
     haft_local *clone;
 
-    (void)object;
-    (void)id;
     callback->calls++;
     expect_status(haft_local_snapshot(callback->local, callback->history, NULL), HAFT_IN_USE);
     expect_status(haft_local_rewind(callback->local, callback->history, 0), HAFT_IN_USE);
@@ -432,8 +419,6 @@ static void try_inside_packed(void *object, haft_id id, void *arg)
     haft_file file = {.offset = 0}; /* without functions: no byte is written or read */
     haft_packed *clone;
 
-    (void)object;
-    (void)id;
     callback->calls++;
     expect_status(haft_packed_snapshot(callback->packed, callback->history, NULL), HAFT_IN_USE);
     expect_status(haft_packed_rewind(callback->packed, callback->history, 0), HAFT_IN_USE);
@@ -474,8 +459,6 @@ static void take_number_again(void *value, haft_id id, void *arg)
     struct intruder *intruder = arg;
     uint64_t number;
 
-    (void)value;
-    (void)id;
     assert_status(haft_local_snapshot(intruder->other, intruder->history, &number), HAFT_OK);
     cr_expect(eq(u64, number, 1));
 }
@@ -549,7 +532,7 @@ Test(snapshot, another_alignment_is_another_table)
     haft_local_options wanted = {.capacity = 20000, .object_size = 24};
     haft_local *local = local_open(&wanted);
     haft_history *history;
-    haft_local *other;
+    AT_END(local_end) haft_local *other;
 
     wanted.object_alignment = 32;
     other = local_open(&wanted);
@@ -559,7 +542,6 @@ Test(snapshot, another_alignment_is_another_table)
     expect_status(haft_local_rewind(other, history, 0), HAFT_OTHER_TABLE);
     haft_history_close(history);
     haft_local_close(local);
-    haft_local_close(other);
 }
 
 Test(snapshot, a_history_of_none_is_refused)
@@ -573,7 +555,7 @@ Test(snapshot, a_history_of_none_is_refused)
 
 Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
 {
-    struct subject subject = subject_open(KILLED, &options);
+    AT_END(subject_close) struct subject subject = subject_open(KILLED, &options);
     haft_history *history;
     haft_id ids[20];
 
@@ -593,7 +575,6 @@ Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
     assert_status(haft_packed_refresh(subject.packed), HAFT_OK);
     cr_expect(haft_packed_is_empty(subject.packed));
     haft_history_close(history);
-    subject_close(&subject);
 }
 
 static void fill_and_free_half(haft_local *local, haft_id ids[20])
@@ -608,7 +589,7 @@ static void fill_and_free_half(haft_local *local, haft_id ids[20])
 static void go_on_alike(const haft_local_options *from, const haft_local_options *to)
 {
     haft_local *first = local_open(from);
-    haft_local *second = local_open(to);
+    AT_END(local_end) haft_local *second = local_open(to);
     haft_history *history;
     haft_id ids[2][20];
 
@@ -625,7 +606,6 @@ static void go_on_alike(const haft_local_options *from, const haft_local_options
     }
     haft_history_close(history);
     haft_local_close(first);
-    haft_local_close(second);
 }
 
 Test(snapshot, of_a_table_that_watches_and_of_one_that_does_not)
@@ -641,7 +621,7 @@ Test(snapshot, of_a_table_that_watches_and_of_one_that_does_not)
 static void change_the_last_byte(int kind, uint64_t objects)
 {
     const haft_table_options exact = {.capacity = objects, .object_size = 24};
-    struct subject subject = subject_open(kind, &exact);
+    AT_END(subject_close) struct subject subject = subject_open(kind, &exact);
     haft_history *history;
     uint64_t first, second;
     haft_id id = HAFT_NIL;
@@ -658,7 +638,6 @@ static void change_the_last_byte(int kind, uint64_t objects)
     must(go(&subject, history, second) == HAFT_OK);
     must(((const unsigned char *)subject_find(&subject, id))[23] == 0xff);
     haft_history_close(history);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_ALONE(snapshot, the_last_block_of_hundreds_is_kept_whole_or_not)

@@ -233,7 +233,7 @@ Test(typed_fit, a_table_without_pins_is_not_adopted_with_pins_where_slots_are_al
 {
     const haft_local_options options = {
         .capacity = 5, .object_size = sizeof(struct aligned_16), .object_alignment = 16};
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     aligned_16_local plain = {0};
     pinned_aligned_16_local pinned = {0};
 
@@ -241,7 +241,6 @@ Test(typed_fit, a_table_without_pins_is_not_adopted_with_pins_where_slots_are_al
     assert_status(haft_local_open(&options, &local), HAFT_OK);
     expect_status(pinned_aligned_16_local_adopt(local, &pinned), HAFT_WRONG_TYPE);
     expect_status(aligned_16_local_adopt(local, &plain), HAFT_OK);
-    haft_local_close(local);
 }
 
 /* Objects of one size, in slots as far apart; aligned to 8, and to be aligned to 32. */
@@ -249,12 +248,11 @@ Test(typed_fit, a_table_that_is_aligned_to_less_is_not_adopted)
 {
     const haft_type type = {56, 32, 64, false};
     const haft_local_options options = {.capacity = 5, .object_size = 56};
-    haft_local *local = local_open(&options);
+    AT_END(local_end) haft_local *local = local_open(&options);
 
     cr_assert(eq(u64, haft_local_view(local).stride, 64));
     expect_status(haft_local_fits(local, type), HAFT_WRONG_TYPE);
     expect_status(haft_local_fits(local, (haft_type){56, 8, 64, false}), HAFT_OK);
-    haft_local_close(local);
 }
 
 Test(typed_fit, a_shared_table_and_its_worker_are_adopted_if_of_the_type)
@@ -263,7 +261,7 @@ Test(typed_fit, a_shared_table_and_its_worker_are_adopted_if_of_the_type)
                                       .object_size = sizeof(struct ship),
                                       .object_alignment = _Alignof(struct ship)};
     const haft_table_options wrong = {.capacity = 5, .object_size = sizeof(struct torpedo)};
-    struct shared shared = open_shared(MEMB_CALLER, &right);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &right);
     haft_table *other;
     haft_worker *others;
     ship_table ships = {0};
@@ -281,14 +279,13 @@ Test(typed_fit, a_shared_table_and_its_worker_are_adopted_if_of_the_type)
     cr_expect(eq(ptr, worker.worker, shared.worker));
     assert_status(haft_worker_close(others), HAFT_OK);
     assert_status(haft_table_close(other), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(typed_fit, a_packed_table_is_adopted_if_of_the_type)
 {
     const haft_packed_options right = {.capacity = 5, .object_size = sizeof(struct ship)};
     const haft_packed_options wrong = {.capacity = 5, .object_size = sizeof(struct ship) + 8};
-    haft_packed *packed;
+    AT_END(dense_end) haft_packed *packed;
     ship_packed ships = {0};
 
     assert_status(haft_packed_open(&wrong, &packed), HAFT_OK);
@@ -299,16 +296,14 @@ Test(typed_fit, a_packed_table_is_adopted_if_of_the_type)
     expect_status(ship_packed_adopt(packed, &ships), HAFT_OK);
     cr_expect(eq(ptr, ships.packed, packed));
     cr_expect(eq(ptr, (void *)ships.view.objects, haft_packed_objects(packed)));
-    haft_packed_close(packed);
 }
 
 Test(typed_fit, a_packed_table_that_is_aligned_to_less_is_not_adopted)
 {
     const haft_packed_options options = {.capacity = 5, .object_size = 8};
-    haft_packed *packed;
+    AT_END(dense_end) haft_packed *packed;
 
     assert_status(haft_packed_open(&options, &packed), HAFT_OK);
     expect_status(haft_type_fits_packed((haft_type){8, 16, 24, false}, haft_packed_view(packed)),
                   HAFT_WRONG_TYPE);
-    haft_packed_close(packed);
 }

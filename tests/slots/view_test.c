@@ -50,7 +50,7 @@ static void expect_as_single(haft_view view, const haft_id *ids, size_t count)
 
 TEST_ON_EACH_TABLE(resolve_many, gives_what_resolve_gives_for_each_of_0_to_300_ids)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     uint64_t seed = 5;
     haft_id ids[300];
 
@@ -71,20 +71,18 @@ TEST_ON_EACH_TABLE(resolve_many, gives_what_resolve_gives_for_each_of_0_to_300_i
     for (size_t count = 0; count <= 300; count++) {
         expect_as_single(subject.view, ids, count);
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(resolve_many, of_no_ids_needs_no_arrays)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
 
     cr_expect(eq(sz, haft_resolve_many(subject.view, NULL, NULL, 0), 0));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(resolve_many, the_same_id_may_stand_in_it_often)
 {
-    struct subject subject = subject_open(*kind, &options);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     haft_id ids[100];
     haft_id id;
 
@@ -93,7 +91,6 @@ TEST_ON_EACH_TABLE(resolve_many, the_same_id_may_stand_in_it_often)
         ids[i] = id;
     }
     expect_as_single(subject.view, ids, 100);
-    subject_close(&subject);
 }
 
 /* --- runs --- */
@@ -122,7 +119,7 @@ static int length_of(haft_run run)
 
 TEST_ON_EACH_TABLE(run, over_an_empty_table_gives_nothing)
 {
-    struct subject subject = subject_open(*kind, &sixty);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &sixty);
     haft_run run = run_of(&subject);
     haft_id id = {0x5a5a};
     void *object = &id;
@@ -130,12 +127,11 @@ TEST_ON_EACH_TABLE(run, over_an_empty_table_gives_nothing)
     cr_expect(not(haft_run_next(&run, &id, &object)));
     cr_expect(eq(u64, id.bits, 0x5a5a));
     cr_expect(eq(ptr, object, &id));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(run, gives_each_live_object_and_its_id_in_order_of_index)
 {
-    struct subject subject = subject_open(*kind, &sixty);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &sixty);
     haft_id ids[MOST];
     uint64_t last = 0;
     uint64_t count = subject_fill(&subject, ids, MOST);
@@ -151,12 +147,11 @@ TEST_ON_EACH_TABLE(run, gives_each_live_object_and_its_id_in_order_of_index)
         count--;
     }
     cr_expect(eq(u64, count, 0));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(run, gives_what_was_written_before_publish)
 {
-    struct subject subject = subject_open(*kind, &sixty);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &sixty);
     haft_run run = run_of(&subject);
     char text[16] = "fifteen letters";
     haft_id id;
@@ -165,12 +160,11 @@ TEST_ON_EACH_TABLE(run, gives_what_was_written_before_publish)
     assert_status(subject_insert(&subject, text, &id), HAFT_OK);
     cr_assert(haft_run_next(&run, &id, &object));
     cr_expect(eq(str, object, (char *)"fifteen letters"));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(run, leaves_reserved_and_freed_and_given_up_slots_out)
 {
-    struct subject subject = subject_open(*kind, &sixty);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &sixty);
     haft_id ids[4];
 
     for (int i = 0; i < 4; i++) {
@@ -184,13 +178,12 @@ TEST_ON_EACH_TABLE(run, leaves_reserved_and_freed_and_given_up_slots_out)
     subject_settle(&subject);
     cr_expect(eq(int, length_of(run_of(&subject)), 1));
     subject_abort(&subject, ids[3]);
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(run, leaves_exhausted_slots_out)
 {
     const haft_table_options short_lived = {.capacity = 4, .layout = {4, 1, 0, 0}};
-    struct subject subject = subject_open(*kind, &short_lived);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &short_lived);
     haft_id ids[16];
 
     for (uint64_t count = 1; count != 0; subject_settle(&subject)) {
@@ -198,12 +191,11 @@ TEST_ON_EACH_TABLE(run, leaves_exhausted_slots_out)
         subject_free_each(&subject, ids, (int)count);
         cr_expect(eq(int, length_of(run_of(&subject)), 0));
     }
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(run, keeps_within_its_range)
 {
-    struct subject subject = subject_open(*kind, &sixty);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &sixty);
     haft_id ids[MOST];
     const uint64_t count = subject_fill(&subject, ids, MOST);
     haft_run run = haft_run_over(subject.view, HAFT_RANGE(10, 20));
@@ -221,13 +213,12 @@ TEST_ON_EACH_TABLE(run, keeps_within_its_range)
     cr_expect(eq(int, length_of(haft_run_over(subject.view, HAFT_RANGE(10, UINT64_MAX))),
                  (int)count - 6));
     cr_expect(eq(int, length_of(haft_run_over(subject.view, HAFT_RANGE(1 << 20, 1 << 21))), 0));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(run, reaches_the_last_slot_of_the_memory)
 {
     const haft_table_options smallest = {.capacity = 4, .layout = {3, 8, 0, 0}};
-    struct subject subject = subject_open(*kind, &smallest);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &smallest);
     haft_id ids[8];
 
     cr_assert(eq(u64, subject_fill(&subject, ids, 8), 4));
@@ -237,12 +228,11 @@ TEST_ON_EACH_TABLE(run, reaches_the_last_slot_of_the_memory)
              subject_free(&subject, ids[i]) == HAFT_OK);
     }
     cr_expect(eq(int, length_of(run_of(&subject)), 1));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(run, copied_goes_on_by_itself)
 {
-    struct subject subject = subject_open(*kind, &sixty);
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &sixty);
     haft_id ids[MOST];
     const int count = (int)subject_fill(&subject, ids, MOST);
     haft_run run = run_of(&subject);
@@ -252,7 +242,6 @@ TEST_ON_EACH_TABLE(run, copied_goes_on_by_itself)
     cr_assert(haft_run_next(&run, &id, &object));
     cr_expect(eq(int, length_of(run), count - 1));
     cr_expect(eq(int, length_of(run), count - 1));
-    subject_close(&subject);
 }
 
 TEST_ON_EACH_TABLE(run, gives_the_live_objects_alone_in_every_layout_and_generation)
@@ -265,13 +254,12 @@ TEST_ON_EACH_TABLE(run, gives_the_live_objects_alone_in_every_layout_and_generat
                                           .tag = haft_field_max(layout.tag_bits),
                                           .first_generation =
                                               haft_field_max(layout.generation_bits)};
-        struct subject subject = subject_open(*kind, &small);
+        AT_END(subject_close) struct subject subject = subject_open(*kind, &small);
         haft_id ids[MOST];
         const int count = (int)subject_fill(&subject, ids, MOST);
 
         cr_expect(eq(int, length_of(run_of(&subject)), count));
         must(subject_free(&subject, ids[count / 2]) == HAFT_OK);
         cr_expect(eq(int, length_of(run_of(&subject)), count - 1));
-        subject_close(&subject);
     }
 }

@@ -73,7 +73,7 @@ static void drain(struct crowd *crowd, uint64_t rest, uint64_t *seed)
 static void expect_floor(struct setting setting, const haft_table_options *options,
                          int worker_count, int rounds)
 {
-    struct crowd crowd = open_crowd(setting, options, worker_count);
+    AT_END(close_crowd) struct crowd crowd = open_crowd(setting, options, worker_count);
     uint64_t seed = 17;
 
     fill(&crowd, 0, 1);
@@ -83,7 +83,6 @@ static void expect_floor(struct setting setting, const haft_table_options *optio
         drain(&crowd, random_next(&seed) % crowd.capacity, &seed);
         fill(&crowd, round, 1);
     }
-    close_crowd(&crowd);
 }
 
 TEST_ON_EACH_CLOCK(capacity, a_table_of_64_with_8_workers_takes_64_objects_whoever_inserts)
@@ -142,7 +141,7 @@ Test(capacity, every_size_from_1_to_600_fills_frees_and_fills_again)
 
     for (uint64_t capacity = 1; capacity <= 600; capacity++) {
         const haft_table_options options = {.capacity = capacity};
-        struct shared shared = open_shared(MEMB_CALLER, &options);
+        AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
         for (int round = 0; round < 3; round++) {
             for (uint64_t i = 0; i < capacity; i++) {
@@ -154,7 +153,6 @@ Test(capacity, every_size_from_1_to_600_fills_frees_and_fills_again)
                 must(haft_free(shared.worker, ids[i]) == HAFT_OK);
             }
         }
-        close_shared(&shared);
     }
 }
 
@@ -164,7 +162,7 @@ Test(capacity, the_limit_is_where_inserting_ends)
 
     for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
         const haft_table_options options = {.capacity = capacities[i]};
-        struct shared shared = open_shared(MEMB_CALLER, &options);
+        AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
         const haft_table_stats stats = stats_of(shared.table);
         uint64_t count = 0;
         haft_id id;
@@ -176,7 +174,6 @@ Test(capacity, the_limit_is_where_inserting_ends)
         cr_expect(ge(u64, count, stats.capacity));
         cr_expect(le(u64, count, stats.limit));
         cr_expect(eq(u64, stats_of(shared.table).live, count));
-        close_shared(&shared);
     }
 }
 
@@ -184,7 +181,7 @@ Test(capacity, the_limit_is_where_inserting_ends)
 TEST_ON_EACH_CLOCK(capacity, a_worker_without_budget_hands_on_all_but_one_slot_of_a_batch_it_takes)
 {
     const haft_table_options options = {.capacity = 4200};
-    struct crowd crowd = open_crowd(*setting, &options, MOST_WORKERS);
+    AT_END(close_crowd) struct crowd crowd = open_crowd(*setting, &options, MOST_WORKERS);
     haft_worker *first = crowd.workers[0];
     int count = 0;
 
@@ -199,14 +196,13 @@ TEST_ON_EACH_CLOCK(capacity, a_worker_without_budget_hands_on_all_but_one_slot_o
         must(haft_insert(crowd.workers[i], NULL, &crowd.ids[crowd.live++]) == HAFT_OK);
     }
     fill(&crowd, 0, 0);
-    close_crowd(&crowd);
 }
 
 /* What closed workers held is there for those that are left. */
 TEST_ON_EACH_CLOCK(capacity, a_closed_workers_slots_are_found)
 {
     const haft_table_options options = {.capacity = 500};
-    struct crowd crowd = open_crowd(*setting, &options, 8);
+    AT_END(close_crowd) struct crowd crowd = open_crowd(*setting, &options, 8);
     uint64_t seed = 23;
 
     for (int round = 0; round < 50; round++) {
@@ -223,5 +219,4 @@ TEST_ON_EACH_CLOCK(capacity, a_closed_workers_slots_are_found)
             crowd.workers[i] = open_worker(crowd.shared.table);
         }
     }
-    close_crowd(&crowd);
 }

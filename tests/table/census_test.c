@@ -74,10 +74,9 @@ static void expect_wrong_with(struct shared *shared, int more, uint32_t index)
 Test(census, notices_a_slot_that_is_lost)
 {
     haft_id live;
-    struct shared shared = open_used(&live);
+    AT_END(close_shared) struct shared shared = open_used(&live);
 
     expect_wrong_with(&shared, -1, 0);
-    close_shared(&shared);
 }
 
 /* With the list of freed slots gone, and as it was. */
@@ -98,16 +97,15 @@ static void expect_wrong_without_list(struct shared *shared, haft_id freed)
 Test(census, notices_a_freed_slot_that_is_lost)
 {
     haft_id live;
-    struct shared shared = open_used(&live);
+    AT_END(close_shared) struct shared shared = open_used(&live);
 
     expect_wrong_without_list(&shared, live);
-    close_shared(&shared);
 }
 
 Test(census, notices_a_freed_slot_that_is_lost_where_others_are_pinned)
 {
     const haft_table_options pinning = {.capacity = 100, .object_size = 8, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &pinning);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &pinning);
     const haft_id pinned = insert(shared.worker);
 
     haft_section_begin(shared.domain);
@@ -118,44 +116,40 @@ Test(census, notices_a_freed_slot_that_is_lost_where_others_are_pinned)
     must(haft_worker_quiescent(shared.worker) == HAFT_OK); /* it finds the pin */
     expect_wrong_without_list(&shared, insert(shared.worker));
     must(haft_unpin(shared.table, pinned) == HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(census, notices_a_slot_that_is_in_two_places)
 {
     haft_id live;
-    struct shared shared = open_used(&live);
+    AT_END(close_shared) struct shared shared = open_used(&live);
     struct batch *batch = take_ready(&shared);
     const uint32_t index = batch->indices[0];
 
     exchange_put_ready(shared.worker, batch);
     expect_wrong_with(&shared, 1, index);
-    close_shared(&shared);
 }
 
 Test(census, notices_a_slot_in_use_that_is_in_a_batch)
 {
     haft_id live;
-    struct shared shared = open_used(&live);
+    AT_END(close_shared) struct shared shared = open_used(&live);
 
     expect_wrong_with(&shared, 1, haft_id_index(haft_table_layout(shared.table), live));
-    close_shared(&shared);
 }
 
 Test(census, notices_an_index_that_is_no_slots)
 {
     haft_id live;
-    struct shared shared = open_used(&live);
+    AT_END(close_shared) struct shared shared = open_used(&live);
 
     expect_wrong_with(&shared, 1, (uint32_t)shared.table->slots.limit);
     expect_wrong_with(&shared, 1, 0);
-    close_shared(&shared);
 }
 
 Test(census, notices_each_counter_that_is_wrong)
 {
     haft_id live;
-    struct shared shared = open_used(&live);
+    AT_END(close_shared) struct shared shared = open_used(&live);
     struct counters *counters = &shared.worker->counters;
     atomic_u64 *const wrong[] = {&counters->reserved, &counters->published, &counters->inserted,
                                  &counters->aborted,  &counters->freed,     &counters->reclaimed,
@@ -167,13 +161,12 @@ Test(census, notices_each_counter_that_is_wrong)
         count_up(wrong[i], UINT64_MAX);
         cr_expect(census_is_right(shared.table), "counter %zu", i);
     }
-    close_shared(&shared);
 }
 
 Test(census, says_how_many_are_counted_and_how_many_were_found)
 {
     haft_id live;
-    struct shared shared = open_used(&live);
+    AT_END(close_shared) struct shared shared = open_used(&live);
     struct counters *counters = &shared.worker->counters;
     atomic_u64 *const wrong[] = {&counters->reserved, &counters->published, &counters->exhausted};
 
@@ -188,17 +181,15 @@ Test(census, says_how_many_are_counted_and_how_many_were_found)
                             "haft: table: census: 3 live slots are counted, 1 found\n"
                             "haft: table: census: -2 reserved slots are counted, 0 found\n"
                             "haft: table: census: 2 exhausted slots are counted, 0 found\n");
-    close_shared(&shared);
 }
 
 Test(census, notices_a_batch_descriptor_that_is_lost)
 {
     haft_id live;
-    struct shared shared = open_used(&live);
+    AT_END(close_shared) struct shared shared = open_used(&live);
     struct batch *batch = exchange_take_empty(shared.worker);
 
     cr_expect(not(census_is_right(shared.table)));
     exchange_give_empty(shared.worker, batch);
     cr_expect(census_is_right(shared.table));
-    close_shared(&shared);
 }

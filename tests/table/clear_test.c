@@ -99,7 +99,7 @@ TEST_ON_EACH_CLOCK(clear, reclaims_what_was_freed_before_once)
 {
     static struct seen seen;
     static haft_id ids[OBJECTS];
-    struct shared shared = open_noting(*setting, &seen, false);
+    AT_END(close_shared) struct shared shared = open_noting(*setting, &seen, false);
 
     insert_all(&shared, ids);
     for (int i = 0; i < OBJECTS; i += 3) {
@@ -111,13 +111,12 @@ TEST_ON_EACH_CLOCK(clear, reclaims_what_was_freed_before_once)
     }
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(each_once(&seen));
-    close_shared(&shared);
 }
 
 Test(clear, of_an_empty_table_closes_it_to_workers)
 {
     static struct seen seen;
-    struct shared shared = open_noting(MEMB_CALLER, &seen, false);
+    AT_END(close_shared) struct shared shared = open_noting(MEMB_CALLER, &seen, false);
     haft_table *unused;
     haft_worker *worker;
 
@@ -128,7 +127,6 @@ Test(clear, of_an_empty_table_closes_it_to_workers)
     expect_status(haft_table_close(unused), HAFT_OK);
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     expect_status(haft_worker_open(shared.table, &worker), HAFT_CLOSED);
-    close_shared(&shared);
 }
 
 /* Until the worker has no slot left. */
@@ -147,7 +145,7 @@ Test(clear, with_an_open_worker_is_in_use_and_ends_no_object)
 {
     static struct seen seen;
     static haft_id ids[OBJECTS];
-    struct shared shared = open_noting(MEMB_CALLER, &seen, false);
+    AT_END(close_shared) struct shared shared = open_noting(MEMB_CALLER, &seen, false);
     haft_status why;
     haft_worker *second;
     haft_id id;
@@ -168,14 +166,13 @@ Test(clear, with_an_open_worker_is_in_use_and_ends_no_object)
     expect_status(haft_worker_open(shared.table, &second), HAFT_CLOSED);
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(zero(u64, stats_of(shared.table).retired));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(clear, leaves_what_pins_keep_until_it_is_called_again)
 {
     static struct seen seen;
     static haft_id ids[OBJECTS];
-    struct shared shared = open_noting(*setting, &seen, true);
+    AT_END(close_shared) struct shared shared = open_noting(*setting, &seen, true);
     uint64_t *pinned;
 
     insert_all(&shared, ids);
@@ -191,26 +188,24 @@ TEST_ON_EACH_CLOCK(clear, leaves_what_pins_keep_until_it_is_called_again)
     expect_status(haft_unpin(shared.table, ids[7]), HAFT_OK);
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(each_once(&seen));
-    close_shared(&shared);
 }
 
 Test(clear, takes_no_notice_of_reservations_that_closed_workers_left)
 {
     static struct seen seen;
-    struct shared shared = open_noting(MEMB_CALLER, &seen, false);
+    AT_END(close_shared) struct shared shared = open_noting(MEMB_CALLER, &seen, false);
     haft_id id;
 
     must(haft_reserve(shared.worker, &id, NULL) == HAFT_OK);
     close_worker(&shared);
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(zero(u64, seen.count));
-    close_shared(&shared);
 }
 
 Test(clear, inside_a_section_is_refused_and_changes_nothing)
 {
     static struct seen seen;
-    struct shared shared = open_noting(MEMB_CALLER, &seen, false);
+    AT_END(close_shared) struct shared shared = open_noting(MEMB_CALLER, &seen, false);
     const haft_id id = insert(shared.worker);
 
     close_worker(&shared);
@@ -219,7 +214,6 @@ Test(clear, inside_a_section_is_refused_and_changes_nothing)
     cr_expect(ne(ptr, haft_resolve(shared.view, id), NULL));
     haft_section_end(shared.domain);
     shared.worker = open_worker(shared.table);
-    close_shared(&shared);
 }
 
 /* --- what callbacks may do --- */
@@ -237,7 +231,6 @@ static void free_the_other(void *object, haft_id id, haft_worker *worker, void *
     haft_worker *second;
     haft_id new;
 
-    (void)object;
     family->calls++;
     expect_status(haft_free(worker, other), HAFT_STALE);
     expect_status(haft_table_free(family->table, other), HAFT_STALE);
@@ -252,7 +245,7 @@ Test(clear, callbacks_find_all_objects_ended_and_the_table_closed)
     struct family family = {.calls = 0};
     const haft_table_options options = {
         .capacity = 10, .on_reclaim = free_the_other, .reclaim_arg = &family};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     family.table = shared.table;
     family.ids[0] = insert(shared.worker);
@@ -260,7 +253,6 @@ Test(clear, callbacks_find_all_objects_ended_and_the_table_closed)
     close_worker(&shared);
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(eq(u64, family.calls, 2));
-    close_shared(&shared);
 }
 
 struct late {
@@ -272,8 +264,6 @@ static void publish_late(void *object, haft_id id, haft_worker *worker, void *ar
 {
     struct late *late = arg;
 
-    (void)object;
-    (void)id;
     if (late->calls++ == 0) {
         haft_publish(worker, late->reserved);
     }
@@ -326,9 +316,6 @@ static void let_another_reclaim(void *object, haft_id id, haft_worker *worker, v
     struct beside *beside = arg;
     pthread_t thread;
 
-    (void)object;
-    (void)id;
-    (void)worker;
     beside->calls++;
     must(pthread_create(&thread, NULL, reclaim_beside, beside) == 0);
     must(pthread_join(thread, NULL) == 0);
@@ -370,8 +357,6 @@ static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
     struct chain *chain = arg;
     haft_id next;
 
-    (void)id;
-    (void)worker;
     chain->calls++;
     memcpy(&next, object, sizeof next);
     must(next.bits == 0 || haft_unpin(chain->table, next) == HAFT_OK);
@@ -385,7 +370,7 @@ Test(clear, goes_on_until_callbacks_unpin_no_more)
                                         .pins = true,
                                         .on_reclaim = unpin_next,
                                         .reclaim_arg = &chain};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_id next = HAFT_NIL;
 
     chain.table = shared.table;
@@ -399,7 +384,6 @@ Test(clear, goes_on_until_callbacks_unpin_no_more)
     close_worker(&shared);
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(eq(u64, chain.calls, OBJECTS));
-    close_shared(&shared);
 }
 
 /* Two tables: an object of the one has the id of an object of the other. */
@@ -413,8 +397,6 @@ static void free_in_other(void *object, haft_id id, haft_worker *worker, void *a
     struct pair *pair = arg;
     haft_id theirs;
 
-    (void)id;
-    (void)worker;
     pair->calls++;
     memcpy(&theirs, object, sizeof theirs);
     haft_table_free(pair->other, theirs);
@@ -522,7 +504,7 @@ Test(clear, and_closing_need_no_memory)
                                         .allocator = &allocator,
                                         .on_reclaim = note,
                                         .reclaim_arg = &seen};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     seen = (struct seen){.table = shared.table, .in_order = true};
     insert_all(&shared, ids);
@@ -530,14 +512,10 @@ Test(clear, and_closing_need_no_memory)
     counted.left = 0;
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(each_once(&seen));
-    close_shared(&shared);
 }
 
 static void must_not_run(void *object, haft_id id, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     cr_fatal("the table's on_reclaim ends what lives");
 }
 
@@ -570,7 +548,7 @@ Test(clear, before_unsharing_leaves_an_empty_local_table_that_can_be_used)
 {
     static struct seen seen;
     static haft_id ids[OBJECTS];
-    struct shared shared = open_noting(MEMB_CALLER, &seen, false);
+    AT_END(close_shared) struct shared shared = open_noting(MEMB_CALLER, &seen, false);
     haft_local *local;
     haft_id id;
 
@@ -586,7 +564,6 @@ Test(clear, before_unsharing_leaves_an_empty_local_table_that_can_be_used)
     }
     cr_expect(eq(u64, seen.count, OBJECTS));
     haft_local_close(local);
-    close_shared(&shared);
 }
 
 /* --- beside other threads --- */
@@ -609,7 +586,7 @@ static void *clear_table(void *arg)
 TEST_ON_EACH_CLOCK(clear_beside, a_reader_waits_for_it)
 {
     static struct seen seen;
-    struct shared shared = open_noting(*setting, &seen, false);
+    AT_END(close_shared) struct shared shared = open_noting(*setting, &seen, false);
     struct clearing clearing = {.table = shared.table};
     struct reader reader;
     pthread_t thread;
@@ -627,7 +604,6 @@ TEST_ON_EACH_CLOCK(clear_beside, a_reader_waits_for_it)
     expect_status(clearing.status, HAFT_OK);
     cr_expect(eq(u64, seen.count, 1));
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 struct freer {
@@ -663,7 +639,7 @@ Test(clear_beside, frees_of_other_threads_each_object_ends_once)
     for (int round = 0; round < 20; round++) {
         static struct seen seen;
         static haft_id ids[OBJECTS];
-        struct shared shared = open_noting(MEMB_CALLER, &seen, false);
+        AT_END(close_shared) struct shared shared = open_noting(MEMB_CALLER, &seen, false);
         pthread_barrier_t start;
         struct freer freer = {shared.table, ids, &start, 0};
         pthread_t thread;
@@ -676,7 +652,6 @@ Test(clear_beside, frees_of_other_threads_each_object_ends_once)
         expect_status(clear_until_unused(shared.table), HAFT_OK);
         cr_expect(each_once(&seen));
         pthread_join(thread, NULL);
-        close_shared(&shared);
     }
 }
 
@@ -713,7 +688,7 @@ TEST_ON_EACH_CLOCK(clear_beside, threads_that_open_workers_refuses_them_in_the_e
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = sizeof(uint64_t), .on_reclaim = ignore};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     sem_t has_inserted;
     struct visitor visitors[2];
     pthread_t threads[2];
@@ -736,5 +711,4 @@ TEST_ON_EACH_CLOCK(clear_beside, threads_that_open_workers_refuses_them_in_the_e
     expect_status(haft_table_clear(shared.table), HAFT_OK);
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     cr_expect(eq(u64, stats_of(shared.table).retired, 0));
-    close_shared(&shared);
 }

@@ -43,7 +43,7 @@ static const haft_table_options tight = {
 
 TEST_ON_EACH_CLOCK(explain, full_names_the_table_and_what_is_in_it)
 {
-    struct shared shared = open_shared(*setting, &tight);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &tight);
     haft_id id;
 
     for (int i = 0; i < 4000; i++) {
@@ -55,24 +55,22 @@ TEST_ON_EACH_CLOCK(explain, full_names_the_table_and_what_is_in_it)
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
     expect_text(of_table(shared.table, HAFT_FULL),
                 "players: full: capacity 4,092; 4,000 live, 92 reserved");
-    close_shared(&shared);
 }
 
 Test(explain, full_of_live_objects_names_nothing_else)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &tight);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &tight);
 
     for (int i = 0; i < 4092; i++) {
         insert(shared.worker);
     }
     expect_text(of_table(shared.table, HAFT_FULL), "players: full: capacity 4,092; 4,092 live");
-    close_shared(&shared);
 }
 
 Test(explain, full_says_what_is_exhausted)
 {
     const haft_table_options options = {.name = "players", .capacity = 1, .layout = {3, 1, 0, 0}};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_id id = HAFT_NIL;
     haft_status status;
 
@@ -83,7 +81,6 @@ Test(explain, full_says_what_is_exhausted)
     of_table(shared.table, HAFT_FULL);
     cr_expect(ne(ptr, strstr(text, "players: full: capacity 1; 0 live, "), NULL));
     cr_expect(ne(ptr, strstr(text, " slots exhausted"), NULL));
-    close_shared(&shared);
 }
 
 /* All slots of the table, however many there are, freed while a reader is inside. */
@@ -105,7 +102,7 @@ static uint64_t free_all_inside(struct shared *shared, struct reader *reader)
 TEST_ON_EACH_CLOCK(explain, busy_says_how_many_slots_wait)
 {
     const haft_table_options options = {.name = "players", .capacity = 100};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct reader reader;
     const uint64_t count = free_all_inside(&shared, &reader);
     char expected[100];
@@ -116,7 +113,6 @@ TEST_ON_EACH_CLOCK(explain, busy_says_how_many_slots_wait)
              (int)count);
     cr_expect(eq(int, strncmp(of_table(shared.table, HAFT_BUSY), expected, strlen(expected)), 0));
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 Test(explain, busy_says_how_many_slots_waiting_bytes_allow)
@@ -124,7 +120,7 @@ Test(explain, busy_says_how_many_slots_waiting_bytes_allow)
     const haft_table_options options = {
         .name = "players", .capacity = 10000, .object_size = 24, .waiting_bytes = 100 * 32};
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
-    struct shared shared = open_shared_on(&frames, &options);
+    AT_END(close_shared) struct shared shared = open_shared_on(&frames, &options);
     haft_status status;
     haft_id id;
 
@@ -135,14 +131,13 @@ Test(explain, busy_says_how_many_slots_waiting_bytes_allow)
     expect_text(of_table(shared.table, HAFT_BUSY),
                 "players: busy: 100 slots wait for a grace period: the next haft_domain_tick(); "
                 "waiting_bytes allows 100");
-    close_shared(&shared);
 }
 
 Test(explain, busy_says_since_when_and_who_holds_it_up)
 {
     const struct setting workers = {ANNOUNCED, HAFT_CLOCK_WORKERS};
     const haft_table_options options = {.name = "players", .capacity = 100};
-    struct shared shared = open_shared(workers, &options);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &options);
     struct reader reader;
     unsigned long thread = 0;
     unsigned ms = 0;
@@ -165,14 +160,13 @@ Test(explain, busy_says_since_when_and_who_holds_it_up)
     cr_expect(ge(uint, ms, 100));
     cr_expect(lt(ulong, 0, thread));
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 Test(explain, busy_says_that_the_calling_thread_holds_it_up_if_it_does)
 {
     const struct setting workers = {ANNOUNCED, HAFT_CLOCK_WORKERS};
     const haft_table_options options = {.name = "players", .capacity = 100};
-    struct shared shared = open_shared(workers, &options);
+    AT_END(close_shared) struct shared shared = open_shared(workers, &options);
     haft_status status;
     haft_id id;
 
@@ -184,14 +178,13 @@ Test(explain, busy_says_that_the_calling_thread_holds_it_up_if_it_does)
     cr_expect(
         ne(ptr, strstr(text, "; this thread holds it up until its next quiescent point"), NULL),
         "%s", text);
-    close_shared(&shared);
 }
 
 Test(explain, busy_of_a_frame_clock_waits_for_the_tick)
 {
     const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
     const haft_table_options options = {.name = "players", .capacity = 1, .layout = {3, 20, 0, 0}};
-    struct shared shared = open_shared_on(&domain, &options);
+    AT_END(close_shared) struct shared shared = open_shared_on(&domain, &options);
     haft_id id;
 
     while (haft_insert(shared.worker, NULL, &id) == HAFT_OK) {
@@ -200,26 +193,24 @@ Test(explain, busy_of_a_frame_clock_waits_for_the_tick)
     of_table(shared.table, HAFT_BUSY);
     cr_expect(ne(ptr, strstr(text, "wait for a grace period: the next haft_domain_tick()"), NULL),
               "%s", text);
-    close_shared(&shared);
 }
 
 Test(explain, busy_with_pins_says_so_and_with_nothing_retired_too)
 {
     const haft_table_options options = {.name = "players", .capacity = 1, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     expect_text(of_table(shared.table, HAFT_BUSY),
                 "players: busy: free slots are on their way between workers");
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     expect_text(of_table(shared.table, HAFT_BUSY),
                 "players: busy: 1 slot waits for pins to go, or for a grace period");
-    close_shared(&shared);
 }
 
 Test(explain, no_memory_says_how_much_there_was)
 {
     const haft_table_options options = {.name = "players", .capacity = 10000, .object_size = 24};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     for (int i = 0; i < 2000; i++) {
         insert(shared.worker);
@@ -227,15 +218,13 @@ Test(explain, no_memory_says_how_much_there_was)
     of_table(shared.table, HAFT_NO_MEMORY);
     cr_expect(ne(ptr, strstr(text, "players: no memory: the system refused more than 2,"), NULL));
     cr_expect(ne(ptr, strstr(text, " slots of 32 bytes"), NULL));
-    close_shared(&shared);
 }
 
 Test(explain, other_statuses_get_name_and_text)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &tight);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &tight);
 
     expect_text(of_table(shared.table, HAFT_STALE), "players: the object has been freed");
-    close_shared(&shared);
 }
 
 static char closing[200];
@@ -244,7 +233,6 @@ static void explain_closing(void *object, haft_id id, void *arg)
 {
     haft_local *const *local = arg;
 
-    (void)object;
     if (haft_local_insert(*local, NULL, &id) == HAFT_FULL) {
         haft_local_explain(*local, HAFT_FULL, closing, sizeof closing);
     }
@@ -280,7 +268,7 @@ Test(explain, of_a_local_table)
 Test(explain, of_a_packed_table)
 {
     const haft_packed_options options = {.name = "particles", .capacity = 2, .object_size = 1};
-    haft_packed *packed;
+    AT_END(dense_end) haft_packed *packed;
     haft_id id;
 
     assert_status(haft_packed_open(&options, &packed), HAFT_OK);
@@ -293,13 +281,12 @@ Test(explain, of_a_packed_table)
     expect_text(of_packed(packed, HAFT_NO_MEMORY),
                 "particles: no memory: the system refused more than 2 objects of 1 byte");
     expect_text(of_packed(packed, HAFT_STALE), "particles: the object has been freed");
-    haft_packed_close(packed);
 }
 
 Test(explain, a_text_without_room_is_cut_as_snprintf_cuts)
 {
     const haft_local_options options = {.name = "ships", .capacity = 3};
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     char small[8] = "1234567";
 
     assert_status(haft_local_open(&options, &local), HAFT_OK);
@@ -310,7 +297,6 @@ Test(explain, a_text_without_room_is_cut_as_snprintf_cuts)
     cr_expect(eq(int, haft_local_explain(local, HAFT_FULL, small, 1), whole));
     expect_text(small, "");
     cr_expect(eq(int, haft_local_explain(local, HAFT_FULL, NULL, 0), whole));
-    haft_local_close(local);
 }
 
 Test(explain, numbers_have_commas_between_thousands)
@@ -327,7 +313,7 @@ Test(explain, numbers_have_commas_between_thousands)
 Test(explain, full_of_live_objects_names_the_reservations_beyond_the_capacity)
 {
     const haft_table_options options = {.name = "players", .capacity = 10, .object_size = 8};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_id id;
 
     for (int i = 0; i < 10; i++) {
@@ -337,25 +323,23 @@ Test(explain, full_of_live_objects_names_the_reservations_beyond_the_capacity)
     expect_text(of_table(shared.table, HAFT_FULL),
                 "players: full: capacity 10; 10 live, 1 reserved");
     haft_abort(shared.worker, id);
-    close_shared(&shared);
 }
 
 Test(explain, full_below_the_capacity_points_to_other_workers)
 {
     const haft_table_options options = {.name = "players", .capacity = 10, .object_size = 8};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     insert(shared.worker);
     expect_text(of_table(shared.table, HAFT_FULL),
                 "players: full: capacity 10; 1 live; other workers may hold the rest back");
-    close_shared(&shared);
 }
 
 Test(explain, in_use_says_what_is_open)
 {
     const haft_table_options options = {
         .name = "players", .capacity = 10, .object_size = 8, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id id = insert(shared.worker);
     haft_side *side;
 
@@ -373,15 +357,13 @@ Test(explain, in_use_says_what_is_open)
                 "players: in use: objects pinned, or a call under way");
     assert_status(haft_unpin(shared.table, id), HAFT_OK);
     shared.worker = NULL;
-    close_shared(&shared);
 }
 
 Test(explain, in_use_without_pins_and_workers_is_a_call_under_way)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &tight);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &tight);
 
     assert_status(haft_worker_close(shared.worker), HAFT_OK);
     expect_text(of_table(shared.table, HAFT_IN_USE), "players: in use: a call under way");
     assert_status(haft_worker_open(shared.table, &shared.worker), HAFT_OK);
-    close_shared(&shared);
 }

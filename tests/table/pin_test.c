@@ -43,7 +43,7 @@ static bool comes_up(struct shared *shared, uint32_t index)
 
 TEST_ON_EACH_CLOCK(pin, a_freed_objects_memory_is_kept_until_it_is_unpinned)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_id id = insert(shared.worker);
     const uint32_t index = haft_id_index(haft_table_layout(shared.table), id);
     uint64_t *object = pin(&shared, id);
@@ -56,12 +56,11 @@ TEST_ON_EACH_CLOCK(pin, a_freed_objects_memory_is_kept_until_it_is_unpinned)
     cr_expect(eq(u32, haft_pins(shared.table, id), 1));
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
     cr_expect(comes_up(&shared, index), "free at once");
-    close_shared(&shared);
 }
 
 Test(pin, of_what_does_not_resolve_is_null)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id id = insert(shared.worker);
     haft_id reserved;
 
@@ -72,12 +71,11 @@ Test(pin, of_what_does_not_resolve_is_null)
     cr_expect(eq(ptr, pin(&shared, reserved), NULL));
     cr_expect(eq(ptr, pin(&shared, (haft_id){UINT64_MAX}), NULL));
     haft_abort(shared.worker, reserved);
-    close_shared(&shared);
 }
 
 Test(pin, counts_and_only_the_last_one_to_go_frees_the_slot)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id id = insert(shared.worker);
     const uint32_t index = haft_id_index(haft_table_layout(shared.table), id);
 
@@ -92,12 +90,11 @@ Test(pin, counts_and_only_the_last_one_to_go_frees_the_slot)
         expect_status(haft_unpin(shared.table, id), HAFT_OK);
     }
     cr_expect(comes_up(&shared, index));
-    close_shared(&shared);
 }
 
 Test(pin, an_unpin_too_many_is_refused_and_changes_nothing)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id first = insert(shared.worker);
     const uint32_t index = haft_id_index(haft_table_layout(shared.table), first);
 
@@ -110,12 +107,11 @@ Test(pin, an_unpin_too_many_is_refused_and_changes_nothing)
     must(haft_free(shared.worker, first) == HAFT_OK);
     expect_status(haft_unpin(shared.table, first), HAFT_NOT_PINNED);
     cr_expect(comes_up(&shared, index));
-    close_shared(&shared);
 }
 
 Test(pin, an_earlier_tenants_id_takes_no_pin_from_a_later_one)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_layout layout = haft_table_layout(shared.table);
     const haft_id first = insert(shared.worker);
     haft_id second = HAFT_NIL;
@@ -130,12 +126,11 @@ Test(pin, an_earlier_tenants_id_takes_no_pin_from_a_later_one)
     cr_expect(eq(u32, haft_pins(shared.table, first), 0));
     cr_expect(eq(u32, haft_pins(shared.table, second), 1));
     expect_status(haft_unpin(shared.table, second), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(pin, more_than_the_most_are_refused)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id id = insert(shared.worker);
     uint64_t *object = pin(&shared, id);
     uint64_t *pins = object + 1; /* as haft/pin.h says: 8 bytes more in each slot */
@@ -147,12 +142,11 @@ Test(pin, more_than_the_most_are_refused)
     cr_expect(eq(u32, haft_pins(shared.table, id), HAFT_PINS_MOST));
     *pins = 1;
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(pin, a_freed_object_takes_up_room_until_it_is_unpinned)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const uint64_t limit = stats_of(shared.table).limit;
     haft_id ids[MOST];
     haft_id id;
@@ -171,7 +165,6 @@ Test(pin, a_freed_object_takes_up_room_until_it_is_unpinned)
     for (uint64_t n = 1; n < limit; n++) {
         must(haft_unpin(shared.table, ids[n]) == HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 struct reclaims {
@@ -237,8 +230,6 @@ static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
     struct chain *chain = arg;
     const haft_id next = {*(uint64_t *)object};
 
-    (void)id;
-    (void)worker;
     must(!chain->inside);
     chain->inside = true;
     chain->reclaims++;
@@ -258,7 +249,7 @@ Test(pin, a_long_chain_of_objects_that_unpin_one_another_goes_with_the_first)
                                         .pins = true,
                                         .on_reclaim = unpin_next,
                                         .reclaim_arg = &chain};
-    struct shared shared = open_shared(MEMB_CALLER, &chained);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &chained);
     haft_id last = HAFT_NIL;
 
     chain.table = shared.table;
@@ -280,7 +271,6 @@ Test(pin, a_long_chain_of_objects_that_unpin_one_another_goes_with_the_first)
     }
     cr_expect(eq(u64, chain.reclaims, 2000));
     cr_expect(eq(u64, stats_of(shared.table).retired, 0));
-    close_shared(&shared);
 }
 
 Test(pin, of_a_slots_last_life_exhausts_it_when_unpinned)
@@ -288,7 +278,7 @@ Test(pin, of_a_slots_last_life_exhausts_it_when_unpinned)
     haft_table_options last = options;
 
     last.layout = HAFT_LAYOUT_OF(8, 1, 0);
-    struct shared shared = open_shared(MEMB_CALLER, &last);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &last);
     const haft_id id = insert(shared.worker);
 
     must(pin(&shared, id) != NULL);
@@ -304,12 +294,11 @@ Test(pin, of_a_slots_last_life_exhausts_it_when_unpinned)
     assert_status(haft_worker_flush(shared.worker), HAFT_OK);
     expect_status(haft_diagnose(shared.table, id), HAFT_EXHAUSTED);
     cr_expect(eq(u64, stats_of(shared.table).exhausted, exhausted + 1));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_id id = insert(shared.worker);
     haft_local *local = NULL;
 
@@ -321,7 +310,6 @@ TEST_ON_EACH_CLOCK(pin, closing_or_unsharing_with_an_object_pinned_is_refused)
     expect_status(haft_unshare(shared.table, &local), HAFT_IN_USE);
     cr_expect(eq(ptr, local, NULL));
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
-    close_shared(&shared);
 }
 
 #define CHAIN 50000
@@ -357,7 +345,7 @@ static haft_table *open_chain(struct shared *shared, struct chain *chain, uint64
 TEST_ON_EACH_CLOCK(pin, closing_runs_the_on_reclaim_that_unpins_what_is_left)
 {
     static const uint64_t lengths[] = {2, 100, 50000}; /* the last goes to the depot, too */
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     for (int i = 0; i < 3; i++) {
         struct chain chain = {.table = NULL};
@@ -366,12 +354,11 @@ TEST_ON_EACH_CLOCK(pin, closing_runs_the_on_reclaim_that_unpins_what_is_left)
         expect_status(haft_table_close(table), HAFT_OK);
         cr_expect(eq(u64, chain.reclaims, lengths[i]));
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(pin, unsharing_runs_the_on_reclaim_that_unpins_what_is_left)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct chain chain = {.table = NULL};
     haft_local *local = NULL;
 
@@ -379,12 +366,11 @@ TEST_ON_EACH_CLOCK(pin, unsharing_runs_the_on_reclaim_that_unpins_what_is_left)
     cr_expect(eq(u64, chain.reclaims, 3000));
     cr_expect(eq(u64, haft_local_count(local), 0));
     haft_local_close(local);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(pin, a_table_that_could_not_be_unshared_for_pins_goes_on)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct chain chain = {.table = NULL};
     haft_table *table = open_chain(&shared, &chain, 3000);
     haft_worker *worker = open_worker(table);
@@ -409,7 +395,6 @@ TEST_ON_EACH_CLOCK(pin, a_table_that_could_not_be_unshared_for_pins_goes_on)
     must(haft_unpin(table, pinned) == HAFT_OK);
     must(haft_worker_close(worker) == HAFT_OK);
     expect_status(haft_table_close(table), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(pin, costs_8_bytes_a_slot_and_nothing_without_the_option)
@@ -430,7 +415,7 @@ Test(pin, costs_8_bytes_a_slot_and_nothing_without_the_option)
 Test(pin, in_a_table_without_the_option_nothing_is_pinned_and_no_other_slot_changes)
 {
     const haft_table_options without = {.capacity = CAPACITY, .object_size = 8};
-    struct shared shared = open_shared(MEMB_CALLER, &without);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &without);
     const uint64_t value = 4711;
     haft_id ids[CAPACITY];
 
@@ -451,14 +436,13 @@ Test(pin, in_a_table_without_the_option_nothing_is_pinned_and_no_other_slot_chan
         haft_section_end(shared.domain);
         expect_status(haft_free(shared.worker, ids[i]), HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 Test(pin, object_and_counter_do_not_overlap)
 {
     for (size_t size = 0; size <= 40; size++) {
         haft_table_options sized = {.capacity = 100, .object_size = size, .pins = true};
-        struct shared shared = open_shared(MEMB_CALLER, &sized);
+        AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &sized);
         const haft_id id = insert(shared.worker);
         void *object = pin(&shared, id);
 
@@ -468,14 +452,13 @@ Test(pin, object_and_counter_do_not_overlap)
         for (size_t i = 0; i < size; i++) {
             must(((unsigned char *)object)[i] == 0xff);
         }
-        close_shared(&shared);
     }
 }
 
 Test(pin, a_shared_local_table_has_them_if_it_was_opened_so)
 {
     const haft_local_options pinned = {.capacity = CAPACITY, .object_size = 8, .pins = true};
-    struct shared shared = {0};
+    AT_END(close_shared) struct shared shared = {0};
     const haft_domain_options domain = domain_options(MEMB_CALLER);
     haft_local *local;
     haft_id id;
@@ -490,13 +473,12 @@ Test(pin, a_shared_local_table_has_them_if_it_was_opened_so)
     must(haft_free(shared.worker, id) == HAFT_OK);
     cr_expect(not(comes_up(&shared, haft_id_index(haft_table_layout(shared.table), id))));
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(pin, of_a_forged_id_whose_index_lies_beyond_the_table_is_not_another_slots)
 {
     const haft_table_options small = {.capacity = 1, .object_size = 8, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &small);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &small);
     const haft_id id = insert(shared.worker);
 
     haft_section_begin(shared.domain);
@@ -507,14 +489,13 @@ Test(pin, of_a_forged_id_whose_index_lies_beyond_the_table_is_not_another_slots)
                       HAFT_NOT_PINNED);
     }
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(pin, of_an_object_that_was_freed_ids_with_bits_above_the_layout_take_no_pin)
 {
     const haft_table_options small = {
         .capacity = 4, .object_size = 8, .layout = {8, 8, 8, 0}, .tag = 3, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &small);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &small);
     const haft_id id = insert(shared.worker);
 
     must(pin(&shared, id) != NULL);
@@ -527,7 +508,6 @@ Test(pin, of_an_object_that_was_freed_ids_with_bits_above_the_layout_take_no_pin
     }
     cr_expect(eq(u32, haft_pins(shared.table, id), 1));
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
-    close_shared(&shared);
 }
 
 /* --- a table closed while objects are pinned by others that wait --- */
@@ -561,8 +541,6 @@ static void execute(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     const struct last_will *will = object;
 
-    (void)id;
-    (void)arg;
     reclaims++;
     must(haft_id_is_nil(will->to_free) ||
          haft_free(worker, will->to_free) == (unshares ? HAFT_OK : HAFT_STALE));
@@ -622,7 +600,7 @@ static uint64_t close_with_a_row_of(uint64_t length, haft_worker *worker, bool i
 
 TEST_ON_EACH_CLOCK(pin_close, looks_again_for_what_on_reclaim_frees_until_the_last_pin_is_gone)
 {
-    struct shared shared = open_shared(*setting, &willing);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &willing);
 
     for (uint64_t n = 0; n < 12; n++) {
         const uint64_t length = 1 + n % 6 / 2;
@@ -633,5 +611,4 @@ TEST_ON_EACH_CLOCK(pin_close, looks_again_for_what_on_reclaim_frees_until_the_la
 
         cr_expect(eq(u64, ended, OTHERS + length + 1));
     }
-    close_shared(&shared);
 }

@@ -87,17 +87,16 @@ static int length_of(haft_cursor cursor)
 
 TEST_ON_EACH_CLOCK(scan, of_an_empty_table_visits_nothing)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared};
 
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, 0));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, with_all_slots_free_visits_nothing)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared};
 
     fill(&shared, 1000);
@@ -108,12 +107,11 @@ TEST_ON_EACH_CLOCK(scan, with_all_slots_free_visits_nothing)
     settle(shared.worker);
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, 0));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, with_exactly_one_live_the_last_visits_it)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared};
     uint64_t count = 0;
     int last = 0;
@@ -130,23 +128,21 @@ TEST_ON_EACH_CLOCK(scan, with_exactly_one_live_the_last_visits_it)
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, 1));
     cr_expect(eq(u8, visits.seen[haft_id_index(HAFT_LAYOUT_32_32, ids[last])], 1));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, ends_when_the_visitor_says_so)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared, .most = 7};
 
     fill(&shared, 100);
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, 7));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, whose_visitor_frees_what_it_is_given_visits_all)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared, .frees_it = true};
 
     fill(&shared, 1000);
@@ -155,25 +151,23 @@ TEST_ON_EACH_CLOCK(scan, whose_visitor_frees_what_it_is_given_visits_all)
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, 1000));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, whose_visitor_frees_others_does_not_visit_these)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared, .frees_next = true};
 
     fill(&shared, 1000);
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, 500));
     cr_expect(eq(u64, stats_of(shared.table).live, 500));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, whose_visitor_inserts_comes_to_an_end)
 {
     const haft_table_options large = {.capacity = 1000000};
-    struct shared shared = open_shared(*setting, &large);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &large);
     struct visits visits = {.shared = &shared, .inserts = true};
 
     fill(&shared, 10);
@@ -183,12 +177,11 @@ TEST_ON_EACH_CLOCK(scan, whose_visitor_inserts_comes_to_an_end)
     for (int i = 0; i < 10; i++) {
         cr_expect(eq(u8, visits.seen[haft_id_index(HAFT_LAYOUT_32_32, ids[i])], 1));
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, visits_a_range_of_slots_alone)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared};
 
     fill(&shared, 1000);
@@ -197,13 +190,12 @@ TEST_ON_EACH_CLOCK(scan, visits_a_range_of_slots_alone)
     for (int index = 0; index < MOST; index++) {
         cr_expect(eq(u8, visits.seen[index], index >= 100 && index < 200));
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, visits_what_was_inserted_from_another_workers_extent)
 {
     const haft_table_options tiny = {.capacity = 20};
-    struct shared shared = open_shared(*setting, &tiny);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &tiny);
     struct visits visits = {.shared = &shared};
     haft_worker *other = open_worker(shared.table);
     uint64_t count = 0;
@@ -215,14 +207,13 @@ TEST_ON_EACH_CLOCK(scan, visits_what_was_inserted_from_another_workers_extent)
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, count + 1));
     expect_status(haft_worker_close(other), HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(scan, visits_what_a_local_table_brought_and_what_came_after)
 {
     const haft_local_options local_options = {
         .capacity = 1000, .object_size = 16, .will_share = true};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct visits visits = {.shared = &shared};
     haft_local *local;
 
@@ -246,14 +237,13 @@ TEST_ON_EACH_CLOCK(scan, visits_what_a_local_table_brought_and_what_came_after)
     for (int i = 0; i < 300; i++) {
         must(visits.seen[haft_id_index(HAFT_LAYOUT_32_32, ids[2 * i + 1])] == 1);
     }
-    close_shared(&shared);
 }
 
 /* --- cursors --- */
 
 TEST_ON_EACH_CLOCK(cursor, gives_id_and_object_until_the_end_and_then_leaves_both_alone)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id id = {0x5a5a};
     void *object = &id;
 
@@ -270,12 +260,11 @@ TEST_ON_EACH_CLOCK(cursor, gives_id_and_object_until_the_end_and_then_leaves_bot
     cr_expect(eq(u64, id.bits, 0x5a5a));
     cr_expect(eq(ptr, object, &id));
     haft_section_end(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(cursor, at_its_end_stays_there)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_cursor cursor = haft_cursor_over(shared.table, HAFT_EVERYTHING);
     haft_id id;
     void *object;
@@ -285,12 +274,11 @@ TEST_ON_EACH_CLOCK(cursor, at_its_end_stays_there)
     fill(&shared, 1000);
     cr_expect(not(haft_cursor_next(&cursor, &id, &object)));
     haft_section_end(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(cursor, over_nothing_gives_nothing)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     fill(&shared, 1000);
     haft_section_begin(shared.domain);
@@ -299,12 +287,11 @@ TEST_ON_EACH_CLOCK(cursor, over_nothing_gives_nothing)
     cr_expect(eq(int, length_of(haft_cursor_over(shared.table, HAFT_RANGE(0, 4))), 0));
     cr_expect(eq(int, length_of(haft_cursor_over(shared.table, HAFT_RANGE(1 << 20, 1 << 21))), 0));
     haft_section_end(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(cursor, keeps_what_it_gave_readable_until_the_section_ends)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     char text[16] = "fifteen letters";
     haft_id id;
     void *object = NULL;
@@ -321,12 +308,11 @@ TEST_ON_EACH_CLOCK(cursor, keeps_what_it_gave_readable_until_the_section_ends)
     }
     cr_expect(eq(str, object, text));
     haft_section_end(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(cursor, put_down_and_taken_up_in_other_sections_misses_nothing)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id id;
     void *object;
     int count = 0;
@@ -343,7 +329,6 @@ TEST_ON_EACH_CLOCK(cursor, put_down_and_taken_up_in_other_sections_misses_nothin
         assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     }
     cr_expect(eq(int, count, 1000));
-    close_shared(&shared);
 }
 
 struct taken_up {
@@ -367,7 +352,7 @@ static void *take_up(void *arg)
 
 TEST_ON_EACH_CLOCK(cursor, taken_up_by_another_thread_goes_on_where_it_was)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct taken_up taken_up = {.domain = shared.domain};
     haft_id id;
     void *object;
@@ -382,7 +367,6 @@ TEST_ON_EACH_CLOCK(cursor, taken_up_by_another_thread_goes_on_where_it_was)
     must(pthread_create(&taken_up.thread, NULL, take_up, &taken_up) == 0);
     pthread_join(taken_up.thread, NULL);
     cr_expect(eq(int, taken_up.count, 600));
-    close_shared(&shared);
 }
 
 /* One of everything that can happen to a table between two visits. */
@@ -405,7 +389,7 @@ static void disturb(struct shared *shared, haft_id *passing, int *count, uint64_
 
 TEST_ON_EACH_CLOCK(cursor, meets_what_is_live_from_start_to_end_once_whatever_happens_meanwhile)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     static haft_id passing[400];
     uint64_t seed = 53;
     int count = 0;
@@ -433,7 +417,6 @@ TEST_ON_EACH_CLOCK(cursor, meets_what_is_live_from_start_to_end_once_whatever_ha
             must(seen[haft_id_index(HAFT_LAYOUT_32_32, ids[i])] == 1);
         }
     }
-    close_shared(&shared);
 }
 
 /* --- ranges, and slots never used --- */
@@ -487,19 +470,18 @@ static void expect_division(const struct shared *shared, const haft_range *range
 
 Test(ranges, follow_one_another_and_cover_all_that_is_live)
 {
-    struct shared shared = open_with(&large_table, MANY);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, MANY);
     haft_range ranges[PARTS];
 
     for (size_t parts = 1; parts <= PARTS; parts++) {
         haft_scan_ranges(shared.table, ranges, parts);
         expect_division(&shared, ranges, parts, MANY);
     }
-    close_shared(&shared);
 }
 
 Test(ranges, have_equally_many_used_slots_but_for_rounding)
 {
-    struct shared shared = open_with(&large_table, MANY);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, MANY);
     haft_range ranges[PARTS];
 
     haft_scan_ranges(shared.table, ranges, PARTS);
@@ -507,13 +489,12 @@ Test(ranges, have_equally_many_used_slots_but_for_rounding)
         cr_expect(ge(u64, objects_in(&shared, ranges[i]), MANY / PARTS - PAGE / 32));
         cr_expect(le(u64, objects_in(&shared, ranges[i]), MANY / PARTS + PAGE / 32));
     }
-    close_shared(&shared);
 }
 
 Test(ranges, do_not_count_fresh_slots_in_workers_hands)
 {
     /* Two extents of 2048 slots, one of them nearly all fresh: first that, then the other. */
-    struct shared shared = open_with(&large_table, 1);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 1);
     haft_worker *other = open_worker(shared.table);
     haft_range ranges[2];
 
@@ -526,7 +507,6 @@ Test(ranges, do_not_count_fresh_slots_in_workers_hands)
     cr_expect(ge(u64, objects_in(&shared, ranges[0]), 1000));
     cr_expect(ge(u64, objects_in(&shared, ranges[1]), 1040));
     expect_status(haft_worker_close(other), HAFT_OK);
-    close_shared(&shared);
 }
 
 /* Whether the slot's word begins where a block of `bytes` does, up to the object's alignment. */
@@ -541,7 +521,7 @@ static bool begins_block(const struct shared *shared, uint64_t index, uint64_t b
 
 static void expect_blocks_of(const haft_table_options *table, int count, uint64_t bytes)
 {
-    struct shared shared = open_with(table, count);
+    AT_END(close_shared) struct shared shared = open_with(table, count);
     haft_range ranges[PARTS];
 
     haft_scan_ranges(shared.table, ranges, PARTS);
@@ -550,7 +530,6 @@ static void expect_blocks_of(const haft_table_options *table, int count, uint64_
         cr_expect(begins_block(&shared, ranges[i].from, bytes, table->object_alignment));
         cr_expect(lt(u64, ranges[i].from, ranges[i].to));
     }
-    close_shared(&shared);
 }
 
 static void expect_blocks(size_t object_size, size_t alignment, int count, uint64_t bytes)
@@ -602,39 +581,36 @@ Test(ranges, of_tables_that_are_not_in_pages_meet_where_a_cache_line_begins)
 
 Test(ranges, more_than_there_are_cache_lines_are_empty)
 {
-    struct shared shared = open_with(&large_table, 3);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 3);
     haft_range ranges[1000];
 
     haft_scan_ranges(shared.table, ranges, 1000);
     expect_division(&shared, ranges, 1000, 3);
-    close_shared(&shared);
 }
 
 Test(ranges, of_an_empty_table_are_empty)
 {
-    struct shared shared = open_with(&large_table, 0);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 0);
     haft_range ranges[3] = {{1, 2}, {1, 2}, {1, 2}};
 
     haft_scan_ranges(shared.table, ranges, 3);
     expect_division(&shared, ranges, 3, 0);
     cr_expect(eq(u64, ranges[2].to, HAFT_FIRST_INDEX));
-    close_shared(&shared);
 }
 
 Test(ranges, none_wanted_none_written)
 {
-    struct shared shared = open_with(&large_table, 100);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 100);
     haft_range range = {17, 19};
 
     haft_scan_ranges(shared.table, &range, 0);
     cr_expect(eq(u64, range.from, 17));
     cr_expect(eq(u64, range.to, 19));
-    close_shared(&shared);
 }
 
 Test(ranges, leave_slots_first_used_later_out)
 {
-    struct shared shared = open_with(&large_table, 100);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 100);
     haft_range ranges[2];
 
     haft_scan_ranges(shared.table, ranges, 2);
@@ -643,23 +619,21 @@ Test(ranges, leave_slots_first_used_later_out)
     }
     cr_expect(ge(u64, objects_in(&shared, ranges[0]) + objects_in(&shared, ranges[1]), 100));
     cr_expect(lt(u64, objects_in(&shared, ranges[0]) + objects_in(&shared, ranges[1]), 2048));
-    close_shared(&shared);
 }
 
 /* --- used slots --- */
 
 Test(used, of_an_empty_table_is_empty)
 {
-    struct shared shared = open_with(&large_table, 0);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 0);
     const haft_range used = haft_used_range(shared.table, HAFT_EVERYTHING);
 
     cr_expect(eq(u64, used.from, used.to));
-    close_shared(&shared);
 }
 
 Test(used, stretches_end_where_a_workers_fresh_slots_begin)
 {
-    struct shared shared = open_with(&large_table, 1);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 1);
     haft_worker *other = open_worker(shared.table);
     const haft_id id = insert(other); /* the first of the second extent */
     const haft_range first = haft_used_range(shared.table, HAFT_EVERYTHING);
@@ -673,12 +647,11 @@ Test(used, stretches_end_where_a_workers_fresh_slots_begin)
     cr_expect(eq(u64, third.from, third.to));
     cr_expect(lt(u64, first.to + 1000, second.from));
     expect_status(haft_worker_close(other), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(used, keeps_within_the_range)
 {
-    struct shared shared = open_with(&large_table, 1000);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 1000);
     const haft_range middle = haft_used_range(shared.table, HAFT_RANGE(100, 200));
     const haft_range none = haft_used_range(shared.table, HAFT_RANGE(200, 100));
     const haft_range beyond = haft_used_range(shared.table, HAFT_RANGE(90000, 99999));
@@ -687,7 +660,6 @@ Test(used, keeps_within_the_range)
     cr_expect(eq(u64, middle.to, 200));
     cr_expect(eq(u64, none.from, none.to));
     cr_expect(eq(u64, beyond.from, beyond.to));
-    close_shared(&shared);
 }
 
 /* --- memory --- */
@@ -711,7 +683,7 @@ static uint64_t pages_mapped(const struct shared *shared, uint64_t slots)
 static void expect_untouched(uint64_t (*look)(const struct shared *shared))
 {
     const haft_table_options paged = {.capacity = MANY, .object_size = PAGE - 8};
-    struct shared shared = open_with(&paged, 1);
+    AT_END(close_shared) struct shared shared = open_with(&paged, 1);
     haft_worker *other = open_worker(shared.table);
 
     insert(other);
@@ -719,7 +691,6 @@ static void expect_untouched(uint64_t (*look)(const struct shared *shared))
     cr_expect(eq(u64, look(&shared), 2));
     cr_expect(le(u64, pages_mapped(&shared, MANY), 8 + 2 * 128));
     expect_status(haft_worker_close(other), HAFT_OK);
-    close_shared(&shared);
 }
 
 static uint64_t look_at_everything(const struct shared *shared)
@@ -749,8 +720,6 @@ static uint64_t look_from_within_extents(const struct shared *shared)
 
 static bool count_visit(haft_id id, void *object, void *arg)
 {
-    (void)id;
-    (void)object;
     ++*(uint64_t *)arg;
     return true;
 }
@@ -775,7 +744,7 @@ Test(fresh, slots_are_skipped_without_touching_their_memory)
 
 Test(fresh, slots_that_leave_an_extent_during_a_scan_do_no_harm)
 {
-    struct shared shared = open_with(&large_table, 1);
+    AT_END(close_shared) struct shared shared = open_with(&large_table, 1);
     haft_worker *other = open_worker(shared.table);
 
     insert(other);
@@ -798,5 +767,4 @@ Test(fresh, slots_that_leave_an_extent_during_a_scan_do_no_harm)
     haft_section_end(shared.domain);
     cr_expect(ge(int, count, 2));
     expect_status(haft_worker_close(other), HAFT_OK);
-    close_shared(&shared);
 }

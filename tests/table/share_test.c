@@ -8,7 +8,7 @@ TestSuite(share_restored, .timeout = SUITE_SECONDS);
 
 TEST_ON_EACH_CLOCK(share, every_id_resolves_to_the_same_place_before_during_and_after)
 {
-    struct level level = open_level(*setting, &level_options);
+    AT_END(close_level) struct level level = open_level(*setting, &level_options);
     const void *places[COUNT];
 
     fill(&level, COUNT);
@@ -23,12 +23,11 @@ TEST_ON_EACH_CLOCK(share, every_id_resolves_to_the_same_place_before_during_and_
     for (uint64_t i = 0; i < COUNT; i++) {
         must(haft_resolve(level.view, level.ids[i]) == places[i]);
     }
-    close_level(&level);
 }
 
 Test(share, with_a_reservation_open_is_refused_and_changes_nothing)
 {
-    struct level level = open_level(MEMB_CALLER, &level_options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &level_options);
     haft_table *const untouched = (haft_table *)(void *)&level;
     haft_table *table = untouched;
     haft_id id;
@@ -40,12 +39,11 @@ Test(share, with_a_reservation_open_is_refused_and_changes_nothing)
     haft_local_publish(level.local, id);
     cr_expect(eq(u64, haft_local_count(level.local), 11));
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 Test(share, while_it_is_being_loaded_is_refused)
 {
-    struct level level = open_level(MEMB_CALLER, &level_options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &level_options);
     haft_table *table = NULL;
 
     haft_local_load_begin(level.local);
@@ -53,7 +51,6 @@ Test(share, while_it_is_being_loaded_is_refused)
     cr_expect(eq(ptr, table, NULL));
     haft_local_load_end(level.local);
     share_level(&level);
-    close_level(&level);
 }
 
 static void share_in_destructor(void *object, haft_id id, void *arg)
@@ -61,8 +58,6 @@ static void share_in_destructor(void *object, haft_id id, void *arg)
     struct level *level = arg;
     haft_table *table = NULL;
 
-    (void)object;
-    (void)id;
     expect_status(haft_share(level->local, level->domain, NULL, &table), HAFT_IN_USE);
     cr_expect(eq(ptr, table, NULL));
     level->count = 1;
@@ -105,7 +100,7 @@ static void expect_stale(const struct level *level, const haft_id *stale, uint64
 
 static void expect_free_slots_used(const haft_local_options *with)
 {
-    struct level level = open_level(MEMB_CALLER, with);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, with);
     haft_id stale[COUNT / 2];
 
     fill(&level, COUNT);
@@ -126,7 +121,6 @@ static void expect_free_slots_used(const haft_local_options *with)
     unshare_level(&level);
     cr_expect(eq(u64, haft_local_count(level.local), COUNT));
     expect_stale(&level, stale, COUNT / 2);
-    close_level(&level);
 }
 
 Test(share, workers_use_the_free_slots_of_a_stack)
@@ -141,7 +135,7 @@ Test(share, workers_use_the_free_slots_of_a_queue)
     with.reuse = HAFT_REUSE_FIFO;
     expect_free_slots_used(&with);
     with.min_free = 100;
-    struct level level = open_level(MEMB_CALLER, &with);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &with);
     haft_id stale[COUNT / 2];
 
     fill(&level, COUNT);
@@ -151,7 +145,6 @@ Test(share, workers_use_the_free_slots_of_a_queue)
     expect_all(&level, level.view);
     unshare_level(&level);
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 Test(share, every_layout)
@@ -162,7 +155,7 @@ Test(share, every_layout)
         with.layout = layouts[n];
         with.capacity =
             layouts[n].index_bits < 10 ? (UINT64_C(1) << layouts[n].index_bits) - 4 : COUNT;
-        struct level level = open_level(MEMB_CALLER, &with);
+        AT_END(close_level) struct level level = open_level(MEMB_CALLER, &with);
 
         fill(&level, with.capacity);
         share_level(&level);
@@ -178,13 +171,12 @@ Test(share, every_layout)
         unshare_level(&level);
         expect_all(&level, level.view);
         cr_expect(eq(u64, haft_local_count(level.local), level.count));
-        close_level(&level);
     }
 }
 
 Test(share, an_empty_table_and_a_full_one)
 {
-    struct level level = open_level(MEMB_CALLER, &level_options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &level_options);
 
     share_level(&level);
     cr_expect(eq(u64, stats_of(level.table).live, 0));
@@ -195,14 +187,13 @@ Test(share, an_empty_table_and_a_full_one)
     share_level(&level);
     cr_expect(eq(u64, stats_of(level.table).live, COUNT));
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 TEST_ON_EACH_CLOCK(share, slots_given_back_by_trim_are_used_and_ids_from_before_stay_stale)
 {
     static haft_id stale[100000];
     const haft_local_options large = {.capacity = 100000, .object_size = sizeof(struct object)};
-    struct level level = open_level(*setting, &large);
+    AT_END(close_level) struct level level = open_level(*setting, &large);
     uint64_t given_back = 0;
 
     for (int i = 0; i < 100000; i++) {
@@ -227,7 +218,6 @@ TEST_ON_EACH_CLOCK(share, slots_given_back_by_trim_are_used_and_ids_from_before_
     unshare_level(&level);
     expect_stale(&level, stale, 100000);
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 Test(share, there_is_room_for_what_workers_hold_back)
@@ -235,12 +225,11 @@ Test(share, there_is_room_for_what_workers_hold_back)
     haft_local_options power = level_options;
 
     power.capacity = 1020; /* with the marks a power of two */
-    struct level level = open_level(MEMB_CALLER, &power);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &power);
 
     share_level(&level);
     cr_expect(eq(u64, stats_of(level.table).capacity, 1020));
     cr_expect(eq(u64, stats_of(level.table).limit, 2040));
-    close_level(&level);
 }
 
 Test(share, without_will_share_the_capacity_fits_and_workers_hold_nothing_back)
@@ -249,7 +238,7 @@ Test(share, without_will_share_the_capacity_fits_and_workers_hold_nothing_back)
 
     power.capacity = 1020;
     power.will_share = false;
-    struct level level = open_level(MEMB_CALLER, &power);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &power);
     haft_id id;
 
     fill(&level, 500);
@@ -272,7 +261,6 @@ Test(share, without_will_share_the_capacity_fits_and_workers_hold_nothing_back)
     must(haft_worker_close(first) == HAFT_OK);
     must(haft_worker_close(second) == HAFT_OK);
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 Test(share, an_exhausted_slot_stays_exhausted)
@@ -282,7 +270,7 @@ Test(share, an_exhausted_slot_stays_exhausted)
 
     tiny.layout = HAFT_LAYOUT_OF(10, 1, 0); /* one life each */
     tiny.capacity = 100;
-    struct level level = open_level(MEMB_CALLER, &tiny);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &tiny);
     const haft_id gone = local_insert(level.local, 0);
 
     must(haft_local_free(level.local, gone) == HAFT_OK);
@@ -299,7 +287,6 @@ Test(share, an_exhausted_slot_stays_exhausted)
     expect_status(haft_local_diagnose(level.local, gone), HAFT_EXHAUSTED);
     expect_status(haft_local_diagnose(level.local, second), HAFT_EXHAUSTED);
     cr_expect(eq(u64, haft_local_available(level.local), 98));
-    close_level(&level);
 }
 
 /* --- callbacks --- */
@@ -310,7 +297,6 @@ static void count_destroyed(void *object, haft_id id, void *arg)
 {
     const struct object *dead = object;
 
-    (void)arg;
     must(dead->id == id.bits);
     destroyed[dead->value]++;
 }
@@ -333,7 +319,7 @@ static haft_local_options destroying(void)
 TEST_ON_EACH_CLOCK(share, on_destroy_runs_once_for_what_is_freed_and_at_close_for_the_rest)
 {
     const haft_local_options with = destroying();
-    struct level level = open_level(*setting, &with);
+    AT_END(close_level) struct level level = open_level(*setting, &with);
 
     fill(&level, 100);
     must(haft_local_free(level.local, level.ids[0]) == HAFT_OK);
@@ -348,7 +334,6 @@ TEST_ON_EACH_CLOCK(share, on_destroy_runs_once_for_what_is_freed_and_at_close_fo
     expect_status(haft_table_close(level.table), HAFT_OK);
     level.table = NULL;
     expect_destroyed(0, 100, 1);
-    close_level(&level);
 }
 
 Test(share, an_on_reclaim_of_its_own_takes_the_place_of_on_destroy)
@@ -425,7 +410,7 @@ static void use_every_slot(const struct level *level, haft_worker *worker)
 /* Workers use every slot again: the generation after the one that was restored comes next. */
 TEST_ON_EACH_CLOCK(share_restored, workers_go_on_from_what_was_restored_before_sharing)
 {
-    struct level level = open_level(*setting, &level_options);
+    AT_END(close_level) struct level level = open_level(*setting, &level_options);
     haft_id restored[RESTORED];
     haft_id id;
 
@@ -455,5 +440,4 @@ TEST_ON_EACH_CLOCK(share_restored, workers_go_on_from_what_was_restored_before_s
     }
     must(haft_worker_close(worker) == HAFT_OK);
     unshare_level(&level);
-    close_level(&level);
 }

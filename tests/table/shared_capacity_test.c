@@ -120,7 +120,7 @@ Test(shared_capacity, reserved_brings_trimmed_slots_back)
 TEST_ON_EACH_CLOCK(shared_capacity, of_more_slots_than_the_table_has_is_full_and_of_all_is_ok)
 {
     const haft_table_options options = {.capacity = 1000, .object_size = 8};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const uint64_t limit = stats_of(shared.table).limit;
 
     expect_status(haft_reserve_capacity(shared.table, 0), HAFT_OK);
@@ -132,14 +132,11 @@ TEST_ON_EACH_CLOCK(shared_capacity, of_more_slots_than_the_table_has_is_full_and
         must(haft_insert(shared.worker, NULL, &ids[i]) == HAFT_OK);
     }
     expect_status(haft_reserve_capacity(shared.table, limit), HAFT_OK);
-    close_shared(&shared);
 }
 
 /* A callback does not wait here, so it may. */
 static void reserve_inside(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
     *(haft_status *)arg = haft_reserve_capacity(haft_worker_table(worker), 100);
 }
 
@@ -148,11 +145,10 @@ TEST_ON_EACH_CLOCK(shared_capacity, may_be_reserved_in_a_callback)
     haft_status said = HAFT_BUSY;
     const haft_table_options options = {
         .capacity = 1000, .object_size = 8, .on_reclaim = reserve_inside, .reclaim_arg = &said};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     settle(shared.worker);
     must(haft_worker_flush(shared.worker) == HAFT_OK);
     expect_status(said, HAFT_OK);
-    close_shared(&shared);
 }

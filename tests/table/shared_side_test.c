@@ -61,7 +61,7 @@ TEST_ON_EACH_CLOCK(shared_side, a_value_is_for_one_life_of_a_slot)
 
 Test(shared_side, ids_of_no_slot_get_no_value)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &some);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
     haft_side *side = open_side(shared.table);
 
     expect_status(set_number(side, HAFT_NIL, 1), HAFT_NO_ID);
@@ -73,12 +73,11 @@ Test(shared_side, ids_of_no_slot_get_no_value)
         must(number_of(side, (haft_id){bits}) == NULL);
     }
     haft_side_close(side);
-    close_shared(&shared);
 }
 
 Test(shared_side, a_value_may_be_set_for_an_object_that_is_freed_meanwhile)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &some);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
     haft_side *side = open_side(shared.table);
     const haft_id id = insert(shared.worker);
 
@@ -90,12 +89,11 @@ Test(shared_side, a_value_may_be_set_for_an_object_that_is_freed_meanwhile)
     cr_expect(eq(ptr, haft_side_find(haft_side_entries(side), shared.view, id, NULL), NULL));
     haft_section_end(shared.domain);
     haft_side_close(side);
-    close_shared(&shared);
 }
 
 Test(shared_side, a_reserved_id_may_have_a_value_also_one_that_is_given_up)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &some);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
     haft_side *side = open_side(shared.table);
     haft_id id;
     haft_id next;
@@ -117,7 +115,6 @@ Test(shared_side, a_reserved_id_may_have_a_value_also_one_that_is_given_up)
     cr_expect(eq(ptr, number_of(side, id), NULL));
     haft_publish(shared.worker, next);
     haft_side_close(side);
-    close_shared(&shared);
 }
 
 struct looker {
@@ -129,8 +126,6 @@ static void look_beside(void *object, haft_id id, haft_worker *worker, void *arg
 {
     struct looker *looker = arg;
 
-    (void)object;
-    (void)worker;
     looker->sum += *number_of(looker->side, id);
 }
 
@@ -139,7 +134,7 @@ TEST_ON_EACH_CLOCK(shared_side, on_reclaim_reads_the_value_of_the_object_that_en
     struct looker looker = {0};
     const haft_table_options options = {
         .capacity = 100, .object_size = 8, .on_reclaim = look_beside, .reclaim_arg = &looker};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_side *side = open_side(shared.table);
 
     looker.side = side;
@@ -157,13 +152,12 @@ TEST_ON_EACH_CLOCK(shared_side, on_reclaim_reads_the_value_of_the_object_that_en
     cr_expect(eq(u64, looker.sum, 500500)); /* of those that closing reclaimed, too */
     haft_side_close(side);
     shared.worker = NULL;
-    close_shared(&shared);
 }
 
 Test(shared_side, a_pin_holds_the_value_as_it_holds_the_object)
 {
     const haft_table_options pinned = {.capacity = 1, .object_size = 8, .pins = true};
-    struct shared shared = open_shared(MEMB_CALLER, &pinned);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &pinned);
     haft_side *side = open_side(shared.table);
     const haft_id id = insert(shared.worker);
 
@@ -176,22 +170,19 @@ Test(shared_side, a_pin_holds_the_value_as_it_holds_the_object)
     cr_expect(eq(u64, *number_of(side, id), 7));
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
     haft_side_close(side);
-    close_shared(&shared);
 }
 
 static bool add_number(haft_id id, void *object, void *value, void *arg)
 {
     uint64_t *sum = arg;
 
-    (void)id;
-    (void)object;
     *sum += *(uint64_t *)value;
     return *sum < 50;
 }
 
 Test(shared_side, live_objects_with_a_value_are_visited)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &some);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
     haft_side *side = open_side(shared.table);
     uint64_t sum = 0;
     haft_id ids[4];
@@ -212,14 +203,10 @@ Test(shared_side, live_objects_with_a_value_are_visited)
         eq(u64, haft_side_for_each(side, add_number, &sum), ids[2].bits < ids[3].bits ? 3 : 2));
     haft_section_end(shared.domain);
     haft_side_close(side);
-    close_shared(&shared);
 }
 
 static void ignore_end(void *value, haft_id id, void *arg)
 {
-    (void)value;
-    (void)id;
-    (void)arg;
 }
 
 static bool remove_from(haft_side *side, haft_id id)
@@ -229,14 +216,13 @@ static bool remove_from(haft_side *side, haft_id id)
 
 static bool sweep_from(haft_side *side, haft_id id)
 {
-    (void)id;
     return haft_side_sweep(side) != 0;
 }
 
 /* Of a live object and of one that was freed: readers may still look at the values. */
 static void expect_values_to_stay(bool (*end)(haft_side *side, haft_id id))
 {
-    struct shared shared = open_shared(MEMB_CALLER, &some);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
     haft_side *side = open_side(shared.table);
     const haft_id ids[2] = {insert(shared.worker), insert(shared.worker)};
 
@@ -249,7 +235,6 @@ static void expect_values_to_stay(bool (*end)(haft_side *side, haft_id id))
         must(*number_of(side, ids[i]) == 7);
     }
     haft_side_close(side);
-    close_shared(&shared);
 }
 
 static void expect_no_end_of_values(bool (*end)(haft_side *side, haft_id id))
@@ -275,7 +260,7 @@ Test(shared_side, sweeping_is_an_assertion_in_debug_builds_and_else_changes_noth
 Test(shared_side, options_out_of_range_are_named)
 {
     const haft_table_options wrapping = {.capacity = 100, .object_size = 8, .wrap = true};
-    struct shared shared = open_shared(MEMB_CALLER, &some);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
     haft_side *side = NULL;
     haft_table *wraps;
 
@@ -289,7 +274,6 @@ Test(shared_side, options_out_of_range_are_named)
     expect_status(haft_side_open(shared.table, &(haft_side_options){.on_end = ignore_end}, &side),
                   HAFT_BAD_ON_END);
     cr_expect(eq(ptr, side, NULL));
-    close_shared(&shared);
 }
 
 Test(shared_side, a_table_that_was_local_is_not_handed_back_while_a_side_is_open)
@@ -348,7 +332,7 @@ static void set_in_child(struct shared *shared, haft_id live)
 TEST_ON_EACH_ROW(shared_side_fork, in_the_child_an_unfinished_value_stays_so_and_the_side_closes)
 {
     need_forks_beside_threads();
-    struct shared shared = open_shared_row(*row, &some);
+    AT_END(close_shared) struct shared shared = open_shared_row(*row, &some);
 
     parents_side = open_side(shared.table);
     const haft_id live = insert(shared.worker);
@@ -361,7 +345,6 @@ TEST_ON_EACH_ROW(shared_side_fork, in_the_child_an_unfinished_value_stays_so_and
     expect_status(set_number(parents_side, live, 7), HAFT_BUSY);
     cr_expect(eq(u64, *number_of(parents_side, other), 5));
     haft_side_close(parents_side);
-    close_shared(&shared);
 }
 
 Test(shared_side_fork, the_slots_next_object_can_have_a_value)

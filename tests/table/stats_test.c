@@ -30,7 +30,7 @@ static void expect_stats(const struct shared *shared, struct expected expected)
 
 Test(stats, of_an_empty_table_are_zero)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_table_stats stats = stats_of(shared.table);
 
     expect_stats(&shared, (struct expected){0, 0, 0, 0});
@@ -39,12 +39,11 @@ Test(stats, of_an_empty_table_are_zero)
     cr_expect(eq(u64, stats.batches_moved, 0));
     cr_expect(eq(u64, stats.capacity, 1000));
     cr_expect(ge(u64, stats.limit, 1000));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(stats, live_is_inserted_less_freed_on_every_path)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id id;
     haft_id other;
 
@@ -69,12 +68,11 @@ TEST_ON_EACH_CLOCK(stats, live_is_inserted_less_freed_on_every_path)
     expect_status(haft_free(shared.worker, id), HAFT_OK);
     expect_status(haft_free(shared.worker, other), HAFT_OK);
     expect_stats(&shared, (struct expected){0, 0, 4, 0});
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(stats, refused_inserts_count_nothing)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     uint64_t count = 0;
     haft_id id;
     void *object;
@@ -88,12 +86,11 @@ TEST_ON_EACH_CLOCK(stats, refused_inserts_count_nothing)
         expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_FULL);
     }
     expect_stats(&shared, (struct expected){count, 0, 0, 0});
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(stats, retired_becomes_free_when_taken_back)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id ids[1000];
     uint64_t retired = 0;
 
@@ -114,7 +111,6 @@ TEST_ON_EACH_CLOCK(stats, retired_becomes_free_when_taken_back)
     cr_expect(lt(u64, stats_of(shared.table).retired, 128));
     cr_expect(eq(u64, stats_of(shared.table).live, 1000));
     cr_expect(eq(u64, stats_of(shared.table).high_water, used));
-    close_shared(&shared);
 }
 
 Test(stats, exhausted_slots_are_counted_freed_or_given_up)
@@ -124,7 +120,7 @@ Test(stats, exhausted_slots_are_counted_freed_or_given_up)
 
     last.layout = HAFT_LAYOUT_16_16;
     last.first_generation = 65535;
-    struct shared shared = open_shared(MEMB_CALLER, &last);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &last);
 
     for (int i = 0; i < 10; i++) {
         assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
@@ -141,12 +137,11 @@ Test(stats, exhausted_slots_are_counted_freed_or_given_up)
     }
     cr_expect(eq(u64, stats_of(shared.table).exhausted, 20));
     cr_expect(eq(u64, stats_of(shared.table).retired, 0));
-    close_shared(&shared);
 }
 
 Test(stats, high_water_never_falls_and_batches_moved_grows)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *other = open_worker(shared.table);
     haft_id ids[1000];
     uint64_t high = 0;
@@ -164,13 +159,12 @@ Test(stats, high_water_never_falls_and_batches_moved_grows)
     cr_expect(lt(u64, 0, stats_of(shared.table).batches_moved));
     cr_expect(ge(u64, high, 1000));
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 Test(stats, high_water_counts_only_slots_that_a_worker_has_at_hand)
 {
     const haft_table_options large = {.capacity = 1000000};
-    struct shared shared = open_shared(MEMB_CALLER, &large);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &large);
 
     insert(shared.worker);
     cr_expect(le(u64, stats_of(shared.table).high_water, 128));
@@ -178,7 +172,6 @@ Test(stats, high_water_counts_only_slots_that_a_worker_has_at_hand)
         insert(shared.worker);
     }
     cr_expect(le(u64, stats_of(shared.table).high_water, 100000 + 128));
-    close_shared(&shared);
 }
 
 /* --- what is counted besides objects and slots --- */

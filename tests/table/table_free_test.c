@@ -10,7 +10,7 @@ static const haft_table_options options = {.capacity = 100, .object_size = 8};
 
 TEST_ON_EACH_CLOCK(table_free, does_what_a_workers_free_does)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_id id = insert(shared.worker);
 
     expect_status(haft_table_free(shared.table, id), HAFT_OK);
@@ -21,12 +21,11 @@ TEST_ON_EACH_CLOCK(table_free, does_what_a_workers_free_does)
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     cr_expect(eq(u64, stats_of(shared.table).freed, 1));
     cr_expect(eq(u64, stats_of(shared.table).refused_frees, 3));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(table_free, leaves_all_slots_to_workers)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const uint64_t limit = stats_of(shared.table).limit;
     haft_id *ids = calloc(limit + 1, sizeof *ids);
     uint64_t count = 0;
@@ -41,7 +40,6 @@ TEST_ON_EACH_CLOCK(table_free, leaves_all_slots_to_workers)
         must(haft_insert_wait(shared.worker, NULL, &ids[i]) == HAFT_OK);
     }
     free(ids);
-    close_shared(&shared);
 }
 
 #define FRAMES 50
@@ -51,7 +49,7 @@ TEST_ON_EACH_CLOCK(table_free, leaves_all_slots_to_workers)
 TEST_ON_EACH_CLOCK(table_free, does_not_pile_up_beside_a_worker_that_inserts)
 {
     const haft_table_options large = {.capacity = 20000};
-    struct shared shared = open_shared(*setting, &large);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &large);
     haft_id *ids = calloc(FRAMES * A_FRAME, sizeof *ids);
 
     for (int frame = 0; frame < FRAMES; frame++) {
@@ -64,13 +62,12 @@ TEST_ON_EACH_CLOCK(table_free, does_not_pile_up_beside_a_worker_that_inserts)
     }
     cr_expect(lt(u64, stats_of(shared.table).high_water, 5 * A_FRAME));
     free(ids);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(table_free, is_handed_on_by_a_flush_in_whole)
 {
     const haft_table_options large = {.capacity = 20000};
-    struct shared shared = open_shared(*setting, &large);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &large);
     haft_id *ids = calloc(FRAMES * A_FRAME, sizeof *ids);
     uint64_t released;
 
@@ -85,7 +82,6 @@ TEST_ON_EACH_CLOCK(table_free, is_handed_on_by_a_flush_in_whole)
     assert_status(haft_trim(shared.table, &released), HAFT_OK);
     cr_expect(eq(u64, stats_of(shared.table).retired, 0));
     free(ids);
-    close_shared(&shared);
 }
 
 /* Insert until it is refused: whether slot `index` came up. */
@@ -102,7 +98,7 @@ static bool takes_slot(struct shared *shared, uint32_t index)
 
 TEST_ON_EACH_CLOCK(table_free, waits_for_the_reader_inside)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_layout layout = haft_table_layout(shared.table);
     const haft_id freed = insert(shared.worker);
     struct reader reader;
@@ -113,13 +109,12 @@ TEST_ON_EACH_CLOCK(table_free, waits_for_the_reader_inside)
     reader_leave(&reader);
     settle(shared.worker);
     cr_expect(takes_slot(&shared, haft_id_index(layout, freed)));
-    close_shared(&shared);
 }
 
 Test(table_free, after_its_last_generation_exhausts_a_slot)
 {
     const haft_table_options short_lived = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 1, 0)};
-    struct shared shared = open_shared(MEMB_CALLER, &short_lived);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &short_lived);
     const haft_id id = insert(shared.worker);
 
     assert_status(haft_table_free(shared.table, id), HAFT_OK);
@@ -127,7 +122,6 @@ Test(table_free, after_its_last_generation_exhausts_a_slot)
     cr_expect(not(takes_slot(&shared, haft_id_index(short_lived.layout, id))));
     cr_expect(eq(u64, stats_of(shared.table).live, 3));
     cr_expect(eq(u64, stats_of(shared.table).exhausted, 1));
-    close_shared(&shared);
 }
 
 static uint64_t ended;
@@ -137,8 +131,6 @@ static void free_another(void *object, haft_id id, haft_worker *worker, void *ar
     haft_table *table = *(haft_table **)arg;
     const haft_id next = *(haft_id *)object;
 
-    (void)id;
-    (void)worker;
     ended++;
     if (!haft_id_is_nil(next)) {
         const haft_status status = haft_table_free(table, next);
@@ -169,7 +161,7 @@ static haft_table *open_chain(const struct shared *shared, haft_table **table, h
 TEST_ON_EACH_CLOCK(table_free, in_on_reclaim_ends_a_chain_while_workers_work)
 {
     static haft_table *table;
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id first;
 
     open_chain(&shared, &table, &first);
@@ -184,13 +176,12 @@ TEST_ON_EACH_CLOCK(table_free, in_on_reclaim_ends_a_chain_while_workers_work)
     cr_expect(eq(u64, stats_of(table).live + stats_of(table).retired, 0));
     must(haft_worker_close(worker) == HAFT_OK);
     must(haft_table_close(table) == HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(table_free, in_on_reclaim_ends_a_chain_while_the_table_closes)
 {
     static haft_table *table;
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id first;
 
     ended = 0;
@@ -198,7 +189,6 @@ TEST_ON_EACH_CLOCK(table_free, in_on_reclaim_ends_a_chain_while_the_table_closes
     must(haft_table_free(table, first) == HAFT_OK);
     assert_status(haft_table_close(table), HAFT_OK);
     cr_expect(eq(u64, ended, 5));
-    close_shared(&shared);
 }
 
 /* --- by a counted table --- */
@@ -212,7 +202,6 @@ static void free_owned(void *object, haft_id id, void *arg)
 {
     const struct session *session = object;
 
-    (void)id;
     must(haft_table_free(arg, session->owned) == HAFT_OK);
 }
 
@@ -261,8 +250,6 @@ TEST_ON_EACH_CLOCK(table_free, in_on_destroy_of_a_counted_table_ends_what_its_ob
 /* The other way round: an object of the shared table ends, and frees one of the counted table. */
 static void free_session(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)id;
-    (void)worker;
     must(haft_counted_free(arg, *(haft_id *)object) == HAFT_OK);
 }
 

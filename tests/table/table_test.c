@@ -10,7 +10,7 @@ static const haft_table_options options = {.name = "jobs", .capacity = 1000, .ob
 
 Test(table, tells_its_layout_name_domain_and_view)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_layout layout = haft_table_layout(shared.table);
     const haft_view again = haft_table_view(shared.table);
 
@@ -21,7 +21,6 @@ Test(table, tells_its_layout_name_domain_and_view)
     cr_expect(eq(ptr, haft_table_domain(shared.table), shared.domain));
     cr_expect(eq(ptr, haft_worker_table(shared.worker), shared.table));
     cr_expect(eq(ptr, again.base, shared.view.base));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(table, opens_and_closes_again_and_again)
@@ -89,7 +88,7 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_a_grace_period_only_if_an_object_may_h
 
 TEST_ON_EACH_CLOCK(table_close, with_an_open_worker_is_in_use_and_does_nothing)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *second = open_worker(shared.table);
     const haft_id id = insert(shared.worker);
 
@@ -99,7 +98,6 @@ TEST_ON_EACH_CLOCK(table_close, with_an_open_worker_is_in_use_and_does_nothing)
     cr_expect(haft_is_live(shared.view, id));
     expect_status(haft_free(shared.worker, id), HAFT_OK);
     insert(shared.worker);
-    close_shared(&shared);
 }
 
 /* Whether a section of the calling thread's own can be told: with qsbr and the workers clock begin
@@ -111,7 +109,7 @@ static bool sections_are_told(struct setting setting)
 
 TEST_ON_EACH_CLOCK(table_close, inside_a_section_is_refused_and_does_nothing)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_id id = insert(shared.worker);
 
     haft_worker_close(shared.worker);
@@ -128,19 +126,17 @@ TEST_ON_EACH_CLOCK(table_close, inside_a_section_is_refused_and_does_nothing)
         shared.table = NULL;
         haft_section_end(shared.domain);
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(table_close, ends_live_and_reserved_objects_too)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id id;
 
     for (int i = 0; i < 500; i++) {
         insert(shared.worker);
         assert_status(haft_reserve(shared.worker, &id, NULL), HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 struct closer {
@@ -163,7 +159,7 @@ enum fate { LIVES, WAS_FREED, WAS_FREED_WITHOUT_A_WORKER, FATES };
 
 static void expect_close_to_wait(struct setting setting, enum fate fate)
 {
-    struct shared shared = open_shared(setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
     struct closer closer = {.table = shared.table};
     struct reader reader;
     pthread_t thread;
@@ -186,7 +182,6 @@ static void expect_close_to_wait(struct setting setting, enum fate fate)
     haft_thread_online(shared.domain);
     shared.worker = NULL;
     shared.table = NULL;
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_whatever_became_of_its_object)
@@ -199,7 +194,7 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_a_reader_whatever_became_of_its_object
 /* An object of another table of the domain: freed, and a reader may have it. */
 TEST_ON_EACH_CLOCK(table_close, waits_for_no_other_tables_freed_objects)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_table *table;
     struct reader reader;
 
@@ -216,7 +211,6 @@ TEST_ON_EACH_CLOCK(table_close, waits_for_no_other_tables_freed_objects)
     must(haft_worker_close(worker) == HAFT_OK);
     expect_status(haft_table_close(table), HAFT_OK); /* and not a hang */
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 static haft_table *ending;
@@ -225,10 +219,6 @@ static haft_status closed_inside;
 
 static void close_again(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
     closed_inside = haft_table_close(ending);
 }
 
@@ -247,10 +237,6 @@ static haft_worker *opened_inside;
 
 static void open_one(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
     must(haft_worker_open(ending, &opened_inside) == HAFT_OK);
 }
 
@@ -258,12 +244,11 @@ Test(table_close, by_unshare_is_refused_where_on_reclaim_has_opened_a_worker)
 {
     haft_local *local;
     const haft_table_options reclaims = {.capacity = 10, .on_reclaim = open_one};
-    struct shared shared = open_shared(MEMB_CALLER, &reclaims);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &reclaims);
 
     ending = shared.table;
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     must(haft_worker_close(shared.worker) == HAFT_OK);
     expect_status(haft_unshare(shared.table, &local), HAFT_IN_USE);
     shared.worker = opened_inside;
-    close_shared(&shared);
 }

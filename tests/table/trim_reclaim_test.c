@@ -30,7 +30,6 @@ static haft_status trim_inside;
 
 static void count_call(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
     must(worker != NULL);
     calls[haft_id_index(HAFT_LAYOUT_32_32, id) % OBJECTS]++;
     trim_inside = haft_trim(arg == NULL ? haft_worker_table(worker) : arg, NULL);
@@ -63,9 +62,6 @@ static int births;
 /* A new one for each that goes. */
 static void replace(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     if (haft_insert(worker, NULL, &born[births]) == HAFT_OK) {
         births++;
     }
@@ -75,7 +71,7 @@ TEST_ON_EACH_CLOCK(trim_reclaim, on_reclaim_may_insert_what_then_stays)
 {
     const haft_table_options options = {
         .capacity = 2 * OBJECTS, .object_size = 24, .on_reclaim = replace};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     fill_shared(shared.worker);
     free_all(shared.worker);
@@ -86,7 +82,6 @@ TEST_ON_EACH_CLOCK(trim_reclaim, on_reclaim_may_insert_what_then_stays)
         must(haft_is_live(shared.view, born[i]));
     }
     cr_expect(eq(u64, stats_of(shared.table).live, (uint64_t)births));
-    close_shared(&shared);
 }
 
 /* --- two at once --- */
@@ -97,10 +92,6 @@ static bool closes;
 
 static void stay(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
     if (closes) {
         return;
     }
@@ -119,7 +110,7 @@ static void *trim_there(void *table)
 TEST_ON_EACH_CLOCK(trim_reclaim, a_second_thread_is_told_busy_and_others_go_on)
 {
     const haft_table_options options = {.capacity = 1000, .object_size = 24, .on_reclaim = stay};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     pthread_t other;
     haft_id id;
 
@@ -139,7 +130,6 @@ TEST_ON_EACH_CLOCK(trim_reclaim, a_second_thread_is_told_busy_and_others_go_on)
     pthread_join(other, NULL);
     expect_status(haft_trim(shared.table, NULL), HAFT_OK);
     closes = true;
-    close_shared(&shared);
 }
 
 /* --- tables that were local --- */
@@ -171,7 +161,7 @@ static void expect_stale(const struct level *level)
 
 TEST_ON_EACH_CLOCK(trim_share, free_slots_of_the_local_table_are_given_back)
 {
-    struct level level = open_level(*setting, &large);
+    AT_END(close_level) struct level level = open_level(*setting, &large);
     uint64_t bytes = 0;
 
     fill_local(level.local);
@@ -187,12 +177,11 @@ TEST_ON_EACH_CLOCK(trim_share, free_slots_of_the_local_table_are_given_back)
     }
     expect_stale(&level);
     must(haft_worker_close(worker) == HAFT_OK);
-    close_level(&level);
 }
 
 TEST_ON_EACH_CLOCK(trim_share, floors_hold_when_the_table_is_a_local_one_again)
 {
-    struct level level = open_level(*setting, &large);
+    AT_END(close_level) struct level level = open_level(*setting, &large);
     haft_id id;
 
     share_level(&level);
@@ -212,12 +201,11 @@ TEST_ON_EACH_CLOCK(trim_share, floors_hold_when_the_table_is_a_local_one_again)
         must(haft_local_insert(level.local, NULL, &id) == HAFT_OK);
     }
     expect_stale_local(level.local);
-    close_level(&level);
 }
 
 Test(trim_share, runs_given_back_before_sharing_count_as_given_back)
 {
-    struct level level = open_level(MEMB_CALLER, &large);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &large);
 
     fill_local(level.local);
     haft_local_clear(level.local);
@@ -240,7 +228,6 @@ Test(trim_share, runs_given_back_before_sharing_count_as_given_back)
     cr_expect(eq(u64, stats_of(level.table).high_water, OBJECTS));
     expect_stale(&level);
     must(haft_worker_close(worker) == HAFT_OK);
-    close_level(&level);
 }
 
 Test(trim_share, a_table_in_which_a_slot_has_wrapped_keeps_its_memory)
@@ -250,20 +237,19 @@ Test(trim_share, a_table_in_which_a_slot_has_wrapped_keeps_its_memory)
 
     wrapping.layout = HAFT_LAYOUT_OF(16, 1, 0);
     wrapping.wrap = true;
-    struct level level = open_level(MEMB_CALLER, &wrapping);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &wrapping);
 
     fill_local(level.local);
     haft_local_clear(level.local); /* and so generations begin again */
     share_level(&level);
     expect_status(haft_trim(level.table, &bytes), HAFT_BAD_WRAP);
     cr_expect(eq(u64, bytes, 42));
-    close_level(&level);
 }
 
 TEST_ON_EACH_CLOCK(trim_share, failed_frees_bring_no_page_back_that_was_given_back_before_sharing)
 {
     const haft_local_options pages = {.capacity = OBJECTS, .object_size = 4088};
-    struct level level = open_level(*setting, &pages);
+    AT_END(close_level) struct level level = open_level(*setting, &pages);
     uint64_t bytes = 0;
 
     for (int i = 0; i < OBJECTS; i++) {
@@ -283,12 +269,11 @@ TEST_ON_EACH_CLOCK(trim_share, failed_frees_bring_no_page_back_that_was_given_ba
     /* Reading maps the system's page of zeros, which is not counted as resident. */
     cr_expect(lt(long, resident_pages() - before, 500));
     must(haft_worker_close(worker) == HAFT_OK);
-    close_level(&level);
 }
 
 TEST_ON_EACH_CLOCK(trim_share, nil_is_nothing_in_a_table_trimmed_before)
 {
-    struct level level = open_level(*setting, &large);
+    AT_END(close_level) struct level level = open_level(*setting, &large);
     haft_id id;
 
     fill_local(level.local);
@@ -307,5 +292,4 @@ TEST_ON_EACH_CLOCK(trim_share, nil_is_nothing_in_a_table_trimmed_before)
     cr_expect(eq(ptr, haft_resolve(level.view, HAFT_NIL), NULL));
     expect_status(haft_free(worker, HAFT_NIL), HAFT_NO_ID);
     must(haft_worker_close(worker) == HAFT_OK);
-    close_level(&level);
 }

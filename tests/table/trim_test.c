@@ -87,7 +87,7 @@ TEST_ON_EACH_CLOCK(shared_trim, memory_of_freed_objects_goes_back_and_all_ids_st
 
     for (size_t i = 0; i < count; i++) {
         for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
-            struct shared shared = open_sized(*setting, sizes[i], alignment);
+            AT_END(close_shared) struct shared shared = open_sized(*setting, sizes[i], alignment);
 
             fill(shared.worker, ids);
             const uint64_t before = pages_in_memory(shared.view);
@@ -103,14 +103,13 @@ TEST_ON_EACH_CLOCK(shared_trim, memory_of_freed_objects_goes_back_and_all_ids_st
             expect_all_stale(&shared);
             clear(shared.worker, later);
             expect_all_stale(&shared);
-            close_shared(&shared);
         }
     }
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, slots_serve_again_as_often_as_they_are_given_back)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
 
     for (int round = 0; round < 4; round++) {
         fill(shared.worker, ids);
@@ -123,7 +122,6 @@ TEST_ON_EACH_CLOCK(shared_trim, slots_serve_again_as_often_as_they_are_given_bac
         /* until no released slot is left */
     }
     cr_expect(eq(u64, stats_of(shared.table).released, 0));
-    close_shared(&shared);
 }
 
 Test(shared_trim, ten_million_objects_leave_batch_descriptors_and_less_than_2_percent_of_the_rest)
@@ -132,7 +130,7 @@ Test(shared_trim, ten_million_objects_leave_batch_descriptors_and_less_than_2_pe
     const uint64_t descriptors = options.capacity * 9 / 2;
     const uint64_t left_percent = under_asan() ? 15 : 2; /* it has a byte of books for eight */
     const uint64_t before = ((uint64_t)resident_pages() * page_size());
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_cursor cursor;
     haft_id many[1000];
     void *object;
@@ -155,12 +153,11 @@ Test(shared_trim, ten_million_objects_leave_batch_descriptors_and_less_than_2_pe
     cr_expect(lt(u64, ((uint64_t)resident_pages() * page_size()) - before,
                  descriptors + rest / 100 * left_percent));
     cr_expect(lt(u64, rest / 100 * 98, bytes));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, slots_go_on_at_the_highest_generation_of_their_run)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
 
     fill(shared.worker, ids);
     clear(shared.worker, ids);
@@ -182,14 +179,13 @@ TEST_ON_EACH_CLOCK(shared_trim, slots_go_on_at_the_highest_generation_of_their_r
     }
     cr_expect(ge(int, twice, 5000 - 2 * 128));
     expect_all_stale(&shared);
-    close_shared(&shared);
 }
 
 /* --- what stays --- */
 
 TEST_ON_EACH_CLOCK(shared_trim, a_second_time_there_is_nothing_to_give_back)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
 
     cr_expect(eq(u64, trim(shared.table), 0)); /* of an empty table */
     fill(shared.worker, ids);
@@ -198,12 +194,11 @@ TEST_ON_EACH_CLOCK(shared_trim, a_second_time_there_is_nothing_to_give_back)
     cr_expect(lt(u64, 0, trim(shared.table)));
     cr_expect(eq(u64, trim(shared.table), 0));
     expect_status(haft_trim(shared.table, NULL), HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, pages_with_a_live_object_or_a_reservation_stay)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
     haft_id reserved;
     void *object;
 
@@ -223,12 +218,11 @@ TEST_ON_EACH_CLOCK(shared_trim, pages_with_a_live_object_or_a_reservation_stay)
     haft_publish(shared.worker, reserved);
     cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, reserved), 43));
     cr_expect(eq(u64, stats_of(shared.table).live, 2));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, what_waits_for_its_grace_period_stays)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
     struct reader reader;
 
     fill(shared.worker, ids);
@@ -241,7 +235,6 @@ TEST_ON_EACH_CLOCK(shared_trim, what_waits_for_its_grace_period_stays)
     reader_leave(&reader);
     assert_status(haft_domain_wait(shared.domain), HAFT_OK);
     cr_expect(lt(u64, 0, trim(shared.table)));
-    close_shared(&shared);
 }
 
 static bool is_resident(haft_view view, uint64_t index)
@@ -258,7 +251,7 @@ TEST_ON_EACH_CLOCK(shared_trim, an_exhausted_slot_keeps_its_run_and_stays_exhaus
 {
     const haft_table_options options = {
         .capacity = OBJECTS, .object_size = 24, .layout = HAFT_LAYOUT_OF(16, 2, 0)};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id id;
 
     fill(shared.worker, ids);
@@ -280,13 +273,12 @@ TEST_ON_EACH_CLOCK(shared_trim, an_exhausted_slot_keeps_its_run_and_stays_exhaus
     cr_expect(not(is_resident(shared.view, index / 2)));
     expect_status(haft_diagnose(shared.table, worn), HAFT_EXHAUSTED);
     cr_expect(eq(u64, stats_of(shared.table).exhausted, exhausted));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, a_pinned_object_keeps_its_page)
 {
     const haft_table_options options = {.capacity = OBJECTS, .object_size = 24, .pins = true};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     uint64_t *object;
 
     fill(shared.worker, ids);
@@ -301,7 +293,6 @@ TEST_ON_EACH_CLOCK(shared_trim, a_pinned_object_keeps_its_page)
     expect_status(haft_unpin(shared.table, ids[7000]), HAFT_OK);
     cr_expect(lt(u64, 0, trim(shared.table)), "its run is free now");
     expect_all_stale(&shared);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, all_objects_that_were_unpinned_are_reclaimed)
@@ -309,7 +300,7 @@ TEST_ON_EACH_CLOCK(shared_trim, all_objects_that_were_unpinned_are_reclaimed)
     /* All slots that ids have room for, so that each slot is a batch. */
     const haft_table_options options = {
         .capacity = 1020, .object_size = 8, .layout = {10, 54, 0, 0}, .pins = true};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     fill_some(shared.worker, ids, 1020);
     for (int i = 0; i < 1020; i++) {
@@ -323,12 +314,11 @@ TEST_ON_EACH_CLOCK(shared_trim, all_objects_that_were_unpinned_are_reclaimed)
     }
     trim(shared.table);
     cr_expect(zero(u64, stats_of(shared.table).retired));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
 {
-    struct shared shared = open_sized(*setting, 4088, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 4088, 8);
     haft_worker *other = open_worker(shared.table);
 
     fill(shared.worker, ids);
@@ -345,14 +335,13 @@ TEST_ON_EACH_CLOCK(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
     cr_expect(lt(u64, pages_in_memory(shared.view), held));
     cr_expect(le(u64, pages_in_memory(shared.view), 10));
     must(haft_worker_close(other) == HAFT_OK);
-    close_shared(&shared);
 }
 
 /* --- what others see --- */
 
 TEST_ON_EACH_CLOCK(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
 {
-    struct shared shared = open_sized(*setting, 4088, 8); /* a page each */
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 4088, 8); /* a page each */
     uint64_t seed = 53;
 
     fill(shared.worker, ids);
@@ -369,13 +358,12 @@ TEST_ON_EACH_CLOCK(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_b
     }
     /* Reading maps the system's page of zeros, which is not counted as resident. */
     cr_expect(lt(u64, ((uint64_t)resident_pages() * page_size()) - before, 500 * page_size()));
-    close_shared(&shared);
 }
 
 /* They are in the table's list, far more than a batch holds. */
 TEST_ON_EACH_CLOCK(shared_trim, slots_freed_without_a_worker_are_all_released_at_the_second_trim)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
 
     fill(shared.worker, ids);
     for (int i = 0; i < OBJECTS; i++) {
@@ -385,12 +373,11 @@ TEST_ON_EACH_CLOCK(shared_trim, slots_freed_without_a_worker_are_all_released_at
     settle(shared.worker);
     trim(shared.table);
     cr_expect(lt(u64, OBJECTS * 3 / 4, stats_of(shared.table).released));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, the_counters_tell_what_was_given_back)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
 
     fill(shared.worker, ids);
     clear_but(shared.worker, ids, 100);
@@ -411,7 +398,6 @@ TEST_ON_EACH_CLOCK(shared_trim, the_counters_tell_what_was_given_back)
     cr_expect(eq(u64, full.live, OBJECTS));
     cr_expect(eq(u64, full.live + full.free + full.released, full.high_water));
     cr_expect(lt(u64, full.high_water, OBJECTS + 2048), "released slots came first");
-    close_shared(&shared);
 }
 
 /* Live objects that a scan meets; each once. */
@@ -433,7 +419,7 @@ static uint64_t scan(const struct shared *shared)
 
 TEST_ON_EACH_CLOCK(shared_trim, a_scan_meets_each_object_once_and_skips_what_was_given_back)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
 
     fill(shared.worker, ids);
     for (int i = 0; i < OBJECTS; i++) { /* runs are 128 slots: some are full, some empty */
@@ -449,12 +435,11 @@ TEST_ON_EACH_CLOCK(shared_trim, a_scan_meets_each_object_once_and_skips_what_was
     cr_expect(eq(u64, pages_in_memory(shared.view), before), "not even pages of zeros come in");
     fill_some(shared.worker, later, 3000);
     cr_expect(eq(u64, scan(&shared), live + 3000));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, free_slots_that_stay_are_used_in_order_of_index)
 {
-    struct shared shared = open_sized(*setting, 24, 8);
+    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
     haft_id last = HAFT_NIL;
 
     fill(shared.worker, ids);
@@ -469,13 +454,12 @@ TEST_ON_EACH_CLOCK(shared_trim, free_slots_that_stay_are_used_in_order_of_index)
         must(haft_id_index(HAFT_LAYOUT_32_24_8, id) > haft_id_index(HAFT_LAYOUT_32_24_8, last));
         last = id;
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, all_slots_are_there_for_any_number_of_workers)
 {
     const haft_table_options options = {.capacity = 3000, .object_size = 24};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *workers[20];
 
     for (int w = 0; w < 20; w++) {
@@ -496,7 +480,6 @@ TEST_ON_EACH_CLOCK(shared_trim, all_slots_are_there_for_any_number_of_workers)
     for (int w = 0; w < 20; w++) {
         must(haft_worker_close(workers[w]) == HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 Test(shared_trim, slots_that_are_due_are_within_reach_afterwards)
@@ -505,7 +488,7 @@ Test(shared_trim, slots_that_are_due_are_within_reach_afterwards)
     const haft_table_options options = {.capacity = 100000, .object_size = 8};
     static haft_id all[200000];
     const int due = 128 * 128; /* as many batches as a ring has room for */
-    struct shared shared = open_shared_on(&frames, &options);
+    AT_END(close_shared) struct shared shared = open_shared_on(&frames, &options);
     int count = 0;
     int again = 0;
 
@@ -524,5 +507,4 @@ Test(shared_trim, slots_that_are_due_are_within_reach_afterwards)
         again++;
     }
     cr_expect(eq(int, again, due));
-    close_shared(&shared);
 }

@@ -10,7 +10,7 @@ TestSuite(unshare, .timeout = SUITE_SECONDS);
 
 Test(unshare, with_a_worker_open_is_refused_and_changes_nothing)
 {
-    struct level level = open_level(MEMB_CALLER, &level_options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &level_options);
     haft_local *local = NULL;
 
     fill(&level, 10);
@@ -23,12 +23,11 @@ Test(unshare, with_a_worker_open_is_refused_and_changes_nothing)
     insert(worker);
     must(haft_worker_close(worker) == HAFT_OK);
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 Test(unshare, inside_a_section_is_refused_and_changes_nothing)
 {
-    struct level level = open_level(MEMB_CALLER, &level_options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &level_options);
     haft_local *local = NULL;
 
     fill(&level, 10);
@@ -39,12 +38,11 @@ Test(unshare, inside_a_section_is_refused_and_changes_nothing)
     cr_expect(eq(ptr, local, NULL));
     unshare_level(&level);
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 TEST_ON_EACH_CLOCK(unshare, what_was_freed_is_free_and_what_was_reserved_stays_so)
 {
-    struct level level = open_level(*setting, &level_options);
+    AT_END(close_level) struct level level = open_level(*setting, &level_options);
     haft_id reserved;
     void *object;
 
@@ -68,12 +66,11 @@ TEST_ON_EACH_CLOCK(unshare, what_was_freed_is_free_and_what_was_reserved_stays_s
     haft_id id;
 
     expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
-    close_level(&level);
 }
 
 Test(unshare, of_more_objects_than_the_capacity_keeps_them_all)
 {
-    struct level level = open_level(MEMB_CALLER, &level_options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &level_options);
     haft_id id;
 
     share_level(&level);
@@ -95,7 +92,6 @@ Test(unshare, of_more_objects_than_the_capacity_keeps_them_all)
     must(haft_local_free(level.local, level.ids[--level.count]) == HAFT_OK);
     fill(&level, 1);
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 Test(unshare, slots_that_stay_free_are_as_many_as_still_fit)
@@ -178,7 +174,7 @@ TEST_ON_EACH_CLOCK(unshare, with_a_reader_inside_a_section_waits_for_its_end)
                                         .object_size = sizeof(struct object),
                                         .on_reclaim = note_reclaimed,
                                         .reclaim_arg = &late};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_local *local;
 
     hold_freed(&late, &shared);
@@ -189,13 +185,12 @@ TEST_ON_EACH_CLOCK(unshare, with_a_reader_inside_a_section_waits_for_its_end)
     pthread_join(late.thread, NULL);
     shared.table = NULL;
     haft_local_close(local);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
 {
     const haft_table_options born = {.name = "born shared", .capacity = 100, .object_size = 16};
-    struct shared shared = open_shared(*setting, &born);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &born);
     haft_id kept = insert(shared.worker);
     haft_local *local;
 
@@ -213,7 +208,6 @@ TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
     }
     cr_expect(eq(u64, haft_local_available(local), 0));
     haft_local_close(local);
-    close_shared(&shared);
 }
 
 /* Slots of pages of their own size, four to a run, of which a worker drew some and used one. */
@@ -221,7 +215,7 @@ Test(unshare, of_slots_drawn_and_not_used_gives_each_of_them_once)
 {
     const haft_local_options options = {
         .capacity = 40, .object_size = 1016, .reuse = HAFT_REUSE_LIFO};
-    struct level level = open_level(MEMB_CALLER, &options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &options);
     bool seen[256] = {false};
     haft_id id;
 
@@ -239,12 +233,11 @@ Test(unshare, of_slots_drawn_and_not_used_gives_each_of_them_once)
         seen[index] = true;
     }
     cr_expect(eq(u64, haft_local_count(level.local), 40));
-    close_level(&level);
 }
 
 Test(unshare, of_more_slots_than_the_capacity_fits_no_more_than_that)
 {
-    struct level level = open_level(MEMB_CALLER, &level_options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &level_options);
     haft_id id;
 
     share_level(&level);
@@ -268,7 +261,6 @@ Test(unshare, of_more_slots_than_the_capacity_fits_no_more_than_that)
     expect_status(haft_local_reserve(level.local, &id, NULL), HAFT_FULL);
     cr_expect(eq(u64, haft_local_available(level.local), 0));
     expect_all(&level, level.view);
-    close_level(&level);
 }
 
 /* Insert `count` objects, and see that no two share a slot. */
@@ -293,7 +285,7 @@ Test(unshare, fresh_slots_that_a_worker_left_are_at_hand_once)
 {
     /* The worker's stretch of fresh slots ends in the middle of slots that are trimmed together. */
     const haft_table_options born = {.capacity = 45000, .object_size = sizeof(struct object)};
-    struct shared shared = open_shared(MEMB_CALLER, &born);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &born);
     haft_local *local;
 
     insert(shared.worker);
@@ -303,7 +295,6 @@ Test(unshare, fresh_slots_that_a_worker_left_are_at_hand_once)
     shared.table = NULL;
     expect_own_slots(local, 44999);
     haft_local_close(local);
-    close_shared(&shared);
 }
 
 Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
@@ -315,7 +306,7 @@ Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
 
     larger.capacity = 3 * COUNT;
     larger.object_alignment = 8; /* a run of slots is a few pages */
-    struct level level = open_level(MEMB_CALLER, &larger);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &larger);
 
     fill(&level, 3 * COUNT);
     while (level.count != 0) {
@@ -335,7 +326,6 @@ Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
     cr_expect(le(u64, more, stats_of(level.table).limit - 3 * COUNT));
     expect_all(&level, level.view);
     must(haft_worker_close(worker) == HAFT_OK);
-    close_level(&level);
 }
 
 /* The table has the capacity, and is full. */
@@ -358,7 +348,7 @@ TEST_ON_EACH_CLOCK(unshare, last_lives_ended_without_a_worker_are_all_taken_back
 {
     static const haft_table_options last = {
         .capacity = COUNT, .object_size = sizeof(struct object), .first_generation = UINT32_MAX};
-    struct level level = open_level(*setting, &level_options);
+    AT_END(close_level) struct level level = open_level(*setting, &level_options);
     haft_id id;
 
     haft_local_close(level.local);
@@ -369,7 +359,6 @@ TEST_ON_EACH_CLOCK(unshare, last_lives_ended_without_a_worker_are_all_taken_back
     unshare_level(&level);
     cr_expect(eq(u64, haft_local_available(level.local), 0));
     expect_status(haft_local_insert(level.local, NULL, &id), HAFT_FULL);
-    close_level(&level);
 }
 
 static void pin_and_free_all(const struct level *level, const haft_id *ids, uint64_t count)
@@ -407,7 +396,7 @@ Test(unshare, slots_unpinned_before_are_all_taken_back)
     /* All slots that ids have room for: so workers hold none back, and each slot is a batch. */
     static const haft_table_options pinned = {
         .capacity = 1020, .object_size = 8, .layout = {10, 54, 0, 0}, .pins = true};
-    struct level level = open_level(MEMB_CALLER, &level_options);
+    AT_END(close_level) struct level level = open_level(MEMB_CALLER, &level_options);
 
     haft_local_close(level.local);
     level.table = open_full_table(&level, &pinned, level.ids);
@@ -420,5 +409,4 @@ Test(unshare, slots_unpinned_before_are_all_taken_back)
     for (uint64_t i = 0; i < pinned.capacity; i++) {
         pin_and_unpin_one(&level);
     }
-    close_level(&level);
 }

@@ -48,7 +48,7 @@ static void free_object(const struct shared *shared, haft_id id)
 TEST_ON_EACH_CLOCK(wrap, after_the_last_generation_a_slot_goes_on_at_1)
 {
     const haft_table_options options = wrapping(1);
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     uint64_t lives[1 << 12] = {0};
 
     for (int i = 0; i < 100; i++) {
@@ -60,7 +60,6 @@ TEST_ON_EACH_CLOCK(wrap, after_the_last_generation_a_slot_goes_on_at_1)
         must(!haft_is_live(shared.view, id));
     }
     cr_expect(eq(u64, stats_of(shared.table).exhausted, 0));
-    close_shared(&shared);
 }
 
 Test(wrap, with_a_first_generation_it_goes_on_at_1_all_the_same)
@@ -68,7 +67,7 @@ Test(wrap, with_a_first_generation_it_goes_on_at_1_all_the_same)
     haft_table_options options = wrapping(1);
 
     options.first_generation = 3;
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     uint64_t lives[1 << 12] = {0};
 
     for (int i = 0; i < 100; i++) {
@@ -78,13 +77,12 @@ Test(wrap, with_a_first_generation_it_goes_on_at_1_all_the_same)
         free_object(&shared, id);
     }
     cr_expect(eq(u64, stats_of(shared.table).exhausted, 0));
-    close_shared(&shared);
 }
 
 Test(wrap, a_slot_given_up_in_its_last_life_goes_on_at_1)
 {
     haft_table_options options = wrapping(1);
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     uint64_t lives[1 << 12] = {0};
 
     for (int i = 0; i < 20; i++) {
@@ -96,13 +94,12 @@ Test(wrap, a_slot_given_up_in_its_last_life_goes_on_at_1)
         haft_abort(shared.worker, id);
     }
     cr_expect(eq(u64, stats_of(shared.table).exhausted, 0));
-    close_shared(&shared);
 }
 
 Test(wrap, diagnosis_says_stale_of_all_dead_ids_of_used_slots)
 {
     const haft_table_options options = wrapping(10);
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id id = insert(shared.worker);
 
     expect_status(haft_diagnose(shared.table, id), HAFT_OK);
@@ -112,7 +109,6 @@ Test(wrap, diagnosis_says_stale_of_all_dead_ids_of_used_slots)
             haft_diagnose(shared.table, haft_id_pack(LAYOUT, index_of(id), generation, 0)),
             HAFT_STALE);
     }
-    close_shared(&shared);
 }
 
 Test(wrap, a_pinned_object_keeps_its_last_life_and_the_slot_goes_on_afterwards)
@@ -121,7 +117,7 @@ Test(wrap, a_pinned_object_keeps_its_last_life_and_the_slot_goes_on_afterwards)
 
     options.pins = true;
     options.first_generation = 3;
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id id = insert(shared.worker);
 
     haft_section_begin(shared.domain);
@@ -141,16 +137,12 @@ Test(wrap, a_pinned_object_keeps_its_last_life_and_the_slot_goes_on_afterwards)
         other = insert_after(shared.worker);
     } while (index_of(other) != index_of(id));
     cr_expect(eq(u64, generation_of(other), 1));
-    close_shared(&shared);
 }
 
 static uint64_t reclaimed_generation;
 
 static void note_generation(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)worker;
-    (void)arg;
     reclaimed_generation = generation_of(id);
 }
 
@@ -160,13 +152,12 @@ Test(wrap, on_reclaim_gets_the_id_of_the_last_life)
 
     options.first_generation = 3;
     options.on_reclaim = note_generation;
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     free_object(&shared, insert(shared.worker));
     settle(shared.worker);
     haft_worker_quiescent(shared.worker);
     cr_expect(eq(u64, reclaimed_generation, 3));
-    close_shared(&shared);
 }
 
 #define MANY 3000 /* of more than one run of pages */
@@ -176,7 +167,7 @@ TEST_ON_EACH_CLOCK(wrap, trim_says_why_it_cannot)
     haft_table_options options = wrapping(MANY);
 
     options.object_size = 56;
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     static haft_id ids[MANY];
     uint64_t bytes = 42;
 
@@ -197,7 +188,6 @@ TEST_ON_EACH_CLOCK(wrap, trim_says_why_it_cannot)
         ids[i] = insert(shared.worker);
     }
     cr_expect(eq(u64, stats_of(shared.table).live, MANY));
-    close_shared(&shared);
 }
 
 Test(wrap, a_local_table_goes_on_with_it_while_shared_and_afterwards)
@@ -205,7 +195,7 @@ Test(wrap, a_local_table_goes_on_with_it_while_shared_and_afterwards)
     const haft_local_options options = {
         .capacity = 1, .layout = LAYOUT, .first_generation = 3, .wrap = true};
     const haft_table_options none = {.capacity = 1};
-    struct shared shared = open_shared(MEMB_CALLER, &none);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &none);
     haft_local *local;
     haft_table *table;
     uint64_t last = 0;
@@ -231,7 +221,6 @@ Test(wrap, a_local_table_goes_on_with_it_while_shared_and_afterwards)
         assert_status(haft_local_free(local, id), HAFT_OK);
     }
     haft_local_close(local);
-    close_shared(&shared);
 }
 
 Test(wrap, what_was_freed_in_its_last_life_goes_on_in_the_local_table)

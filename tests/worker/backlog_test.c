@@ -83,7 +83,7 @@ static void expect_bounded(int each)
 {
     const int rest = MOST - 2000 - 2 * each;
     const haft_table_options options = {.capacity = 4000000, .object_size = 8};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     struct guard guard;
     struct reader readers[3];
     struct driver driver;
@@ -100,7 +100,6 @@ static void expect_bounded(int each)
     cr_expect(lt(u64, stats_of(shared.table).high_water, MOST + (uint64_t)each + AT_HAND));
     pthread_join(guard.thread, NULL);
     pthread_join(driver.thread, NULL);
-    close_shared(&shared);
 }
 
 Test(backlog, of_full_batches_is_bounded)
@@ -173,10 +172,9 @@ TEST_ON_EACH_CLOCK(backlog, of_large_objects_is_bounded_in_bytes)
 TEST_ON_EACH_CLOCK(backlog, of_a_worker_that_only_frees_is_bounded)
 {
     const haft_table_options options = {.capacity = 100000, .object_size = 24};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *freeing = open_worker(shared.table);
 
     cr_expect(lt(u64, slots_used(&shared, freeing), 8192 + 2 * EACH));
     expect_status(haft_worker_close(freeing), HAFT_OK);
-    close_shared(&shared);
 }

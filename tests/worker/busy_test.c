@@ -71,7 +71,7 @@ TEST_ON_EACH_CLOCK(busy, all_slots_retired_with_no_grace_period_able_to_pass)
 
 TEST_ON_EACH_CLOCK(busy, a_full_table_is_full_not_busy)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id ids[SLOTS + 1];
     int count = 0;
 
@@ -81,7 +81,6 @@ TEST_ON_EACH_CLOCK(busy, a_full_table_is_full_not_busy)
     expect_status(haft_insert(shared.worker, NULL, &ids[count]), HAFT_FULL);
     expect_status(haft_insert_wait(shared.worker, NULL, &ids[count]), HAFT_FULL);
     expect_status(haft_reserve_wait(shared.worker, &ids[count], NULL), HAFT_FULL);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(busy, one_grace_period_after_it_the_next_insert_succeeds)
@@ -135,14 +134,13 @@ TEST_ON_EACH_CLOCK(busy, ones_own_partial_batch_is_closed_when_no_slot_is_found)
 {
     haft_id freed;
     haft_id id;
-    struct shared shared = all_but_one(*setting, &freed);
+    AT_END(close_shared) struct shared shared = all_but_one(*setting, &freed);
 
     cr_expect(ne(int, haft_insert(shared.worker, NULL, &id), HAFT_OK));
     expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
     cr_expect(
         eq(u32, haft_id_index(HAFT_LAYOUT_32_32, id), haft_id_index(HAFT_LAYOUT_32_32, freed)));
-    close_shared(&shared);
 }
 
 Test(busy, wakes_a_sleeping_clock_however_few_slots_wait)
@@ -165,7 +163,7 @@ Test(busy, wakes_a_sleeping_clock_however_few_slots_wait)
 TEST_ON_EACH_CLOCK(busy, another_workers_partial_batch_comes_at_its_next_quiescent_point)
 {
     const haft_table_options large = {.capacity = 5000, .layout = HAFT_LAYOUT_OF(13, 20, 0)};
-    struct shared shared = open_shared(*setting, &large);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &large);
     haft_worker *other = open_worker(shared.table);
     haft_id first = HAFT_NIL;
     haft_id id;
@@ -181,14 +179,13 @@ TEST_ON_EACH_CLOCK(busy, another_workers_partial_batch_comes_at_its_next_quiesce
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
     cr_expect(eq(u32, haft_id_index(large.layout, id), haft_id_index(large.layout, first)));
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 /* --- insert_wait --- */
 
 TEST_ON_EACH_CLOCK(insert_wait, inserts_as_insert_does)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const uint64_t value = 4711;
     haft_id id;
 
@@ -196,7 +193,6 @@ TEST_ON_EACH_CLOCK(insert_wait, inserts_as_insert_does)
     cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, id), 4711));
     assert_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_OK);
     cr_expect(eq(u64, *(uint64_t *)haft_resolve(shared.view, id), 0));
-    close_shared(&shared);
 }
 
 struct inserter {
@@ -258,7 +254,7 @@ Test(insert_wait, inside_a_section_is_refused_if_it_would_have_to_wait)
 
 Test(insert_wait, inside_a_section_succeeds_where_it_need_not_wait)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_id id;
 
     haft_section_begin(shared.domain);
@@ -266,14 +262,13 @@ Test(insert_wait, inside_a_section_succeeds_where_it_need_not_wait)
         expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_OK);
     }
     haft_section_end(shared.domain);
-    close_shared(&shared);
 }
 
 /* --- reserve_wait --- */
 
 TEST_ON_EACH_CLOCK(reserve_wait, reserves_as_reserve_does)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     void *object = NULL;
     haft_id id;
 
@@ -283,7 +278,6 @@ TEST_ON_EACH_CLOCK(reserve_wait, reserves_as_reserve_does)
     cr_expect(eq(ptr, haft_resolve(shared.view, id), object));
     assert_status(haft_reserve_wait(shared.worker, &id, NULL), HAFT_OK);
     haft_abort(shared.worker, id);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(reserve_wait, waits_where_reserve_is_busy)
@@ -305,7 +299,7 @@ TEST_ON_EACH_CLOCK(reserve_wait, waits_where_reserve_is_busy)
 
 TEST_ON_EACH_CLOCK(insert_wait, alone_keeps_a_small_table_going_for_ever)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_id ids[64];
 
     for (int i = 0; i < 64; i++) {
@@ -315,5 +309,4 @@ TEST_ON_EACH_CLOCK(insert_wait, alone_keeps_a_small_table_going_for_ever)
         must(haft_free(shared.worker, ids[n % 64]) == HAFT_OK);
         must(haft_insert_wait(shared.worker, NULL, &ids[n % 64]) == HAFT_OK);
     }
-    close_shared(&shared);
 }

@@ -55,18 +55,17 @@ static void work(haft_worker *worker, int rounds, int objects)
 
 TEST_ON_EACH_CLOCK(descriptors, a_worker_takes_less_than_16_kib_at_first)
 {
-    struct shared shared = open_counted(*setting);
+    AT_END(close_shared) struct shared shared = open_counted(*setting);
     const size_t before = heap.held;
     haft_worker *other = open_worker(shared.table);
 
     cr_expect(lt(sz, heap.held - before, 16 << 10));
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(descriptors, no_free_asks_for_memory_however_many_a_job_makes)
 {
-    struct shared shared = open_counted(*setting);
+    AT_END(close_shared) struct shared shared = open_counted(*setting);
 
     insert_all(shared.worker);
     const int calls = heap.calls;
@@ -74,12 +73,11 @@ TEST_ON_EACH_CLOCK(descriptors, no_free_asks_for_memory_however_many_a_job_makes
     free_all(shared.worker);
     cr_expect(eq(int, heap.calls, calls));
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(descriptors, a_worker_brings_more_while_batches_wait_up_to_full_rings)
 {
-    struct shared shared = open_counted(*setting);
+    AT_END(close_shared) struct shared shared = open_counted(*setting);
     struct reader reader;
 
     cr_expect(lt(u64, descriptors_waiting(shared.worker), RING_BATCHES / 2));
@@ -98,7 +96,6 @@ TEST_ON_EACH_CLOCK(descriptors, a_worker_brings_more_while_batches_wait_up_to_fu
     free_all(shared.worker);
     must(haft_worker_quiescent(shared.worker) == HAFT_OK);
     cr_expect(eq(int, heap.calls, calls));
-    close_shared(&shared);
 }
 
 /* The rings of a worker have at most as many batches as it has descriptors for, beside those of the
@@ -127,7 +124,7 @@ TEST_ON_EACH_CLOCK(descriptors, without_memory_for_more_all_calls_go_on_with_sho
 
 TEST_ON_EACH_CLOCK(descriptors, a_worker_of_frees_alone_brings_more_when_it_is_opened)
 {
-    struct shared shared = open_counted(*setting);
+    AT_END(close_shared) struct shared shared = open_counted(*setting);
     struct reader reader;
 
     insert_all(shared.worker);
@@ -147,12 +144,11 @@ TEST_ON_EACH_CLOCK(descriptors, a_worker_of_frees_alone_brings_more_when_it_is_o
     cr_expect(lt(int, calls, heap.calls));
     haft_worker_close(other);
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(descriptors, reserved_capacity_leaves_nothing_to_ask_for)
 {
-    struct shared shared = open_counted(*setting);
+    AT_END(close_shared) struct shared shared = open_counted(*setting);
 
     assert_status(haft_reserve_capacity(shared.table, OBJECTS), HAFT_OK);
     const int calls = heap.calls;
@@ -162,13 +158,12 @@ TEST_ON_EACH_CLOCK(descriptors, reserved_capacity_leaves_nothing_to_ask_for)
     free_all(shared.worker);
     cr_expect(eq(int, heap.calls, calls));
     cr_expect(eq(u64, descriptors_waiting(shared.worker), RING_BATCHES));
-    close_shared(&shared);
 }
 
 /* Another thread may have had the allocator's lock at the fork. */
 TEST_ON_EACH_CLOCK(descriptors, the_child_of_a_fork_asks_for_none)
 {
-    struct shared shared = open_counted(*setting);
+    AT_END(close_shared) struct shared shared = open_counted(*setting);
 
     insert_all(shared.worker);
     const int calls = heap.calls;
@@ -187,5 +182,4 @@ TEST_ON_EACH_CLOCK(descriptors, the_child_of_a_fork_asks_for_none)
 
     cr_assert(eq(int, waitpid(child, &status, 0), child));
     cr_expect(zero(int, status));
-    close_shared(&shared);
 }

@@ -66,9 +66,6 @@ static void fill_up(haft_worker *worker)
 /* Frees one object for each that is reclaimed, and takes all slots that it finds. */
 static void breed(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     if (held != 0 && may_breed(worker)) {
         must(haft_free(worker, ids[--held]) == HAFT_OK);
         fill_up(worker);
@@ -147,8 +144,6 @@ static haft_id next; /* pinned, freed, and found so after its grace period */
 /* Two pins of a chain: the last unpin of one object, and another one that waits for its own. */
 static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)arg;
     if (!may_breed(worker)) {
         return;
     }
@@ -219,8 +214,6 @@ static void breed_in_other(void *object, haft_id id, haft_worker *worker, void *
 {
     struct table *const *own = arg;
 
-    (void)object;
-    (void)id;
     if (may_breed(worker)) {
         free_in_table((*own)->other);
         fill_table((*own)->other);

@@ -44,7 +44,7 @@ static uint32_t drain(haft_worker *worker)
 
 TEST_ON_EACH_CLOCK(exchange, partial_batches_merged_into_a_full_ring_keep_every_slot_once)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     uint64_t seed = 73;
     uint32_t next = 0;
 
@@ -56,12 +56,11 @@ TEST_ON_EACH_CLOCK(exchange, partial_batches_merged_into_a_full_ring_keep_every_
     cr_assert(lt(u32, next, SLOTS));
     cr_expect(lt(u64, 0, stats_of(shared.table).batches_moved)); /* some went to the depot */
     cr_expect(eq(u32, drain(shared.worker), next));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(exchange, only_full_batches_go_to_the_depot)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     uint64_t seed = 79;
     uint32_t next = 0;
     struct batch *batch;
@@ -77,12 +76,11 @@ TEST_ON_EACH_CLOCK(exchange, only_full_batches_go_to_the_depot)
         exchange_give_empty(shared.worker, batch);
     }
     drain(shared.worker);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(exchange, a_worker_keeps_few_ready_batches_and_the_depot_has_the_others)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
@@ -94,7 +92,6 @@ TEST_ON_EACH_CLOCK(exchange, a_worker_keeps_few_ready_batches_and_the_depot_has_
     cr_expect(eq(u32, drain(other), 3 * BATCH_SLOTS)); /* another worker finds them */
     cr_expect(eq(u32, drain(shared.worker), READY_BATCHES * BATCH_SLOTS));
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 static struct batch *waiting_batch(haft_worker *worker, uint32_t *next)
@@ -107,7 +104,7 @@ static struct batch *waiting_batch(haft_worker *worker, uint32_t *next)
 
 TEST_ON_EACH_CLOCK(exchange, batches_moved_counts_batches_and_no_look_in_vain)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
@@ -137,12 +134,11 @@ TEST_ON_EACH_CLOCK(exchange, batches_moved_counts_batches_and_no_look_in_vain)
         exchange_give_empty(shared.worker, batch);
     }
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(exchange, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
@@ -160,12 +156,11 @@ TEST_ON_EACH_CLOCK(exchange, a_ready_batch_in_another_workers_ring_is_found_open
         exchange_give_empty(shared.worker, batch);
         cr_expect(eq(ptr, exchange_steal_ready(shared.worker), NULL));
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(exchange, a_batch_that_waits_is_found_when_its_ticket_is_done)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
     struct batch *batch = batch_of(shared.worker, 5, &next);
@@ -181,7 +176,6 @@ TEST_ON_EACH_CLOCK(exchange, a_batch_that_waits_is_found_when_its_ticket_is_done
     batch->count = 0;
     exchange_give_empty(other, batch);
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 /* A ring full of partial batches, `elapsed` of them elapsed: one more waits.  How many slots have
@@ -213,11 +207,10 @@ static uint32_t elapsed_slots(struct shared *shared, uint32_t elapsed)
 TEST_ON_EACH_CLOCK(exchange, slots_that_have_elapsed_are_not_put_under_a_ticket_that_has_not)
 {
     for (uint32_t elapsed = 1; elapsed <= RING_BATCHES; elapsed += 1 + elapsed / 2) {
-        struct shared shared = open_shared(*setting, &options);
+        AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
         /* More, if a thread of the clock has ended a later grace period meanwhile. */
         cr_expect(ge(u32, elapsed_slots(&shared, elapsed), 3 * elapsed));
-        close_shared(&shared);
     }
 }
 
@@ -232,7 +225,7 @@ static struct batch *full_batch(struct shared *shared, uint64_t ticket, uint32_t
 
 TEST_ON_EACH_CLOCK(exchange, what_is_ready_is_found_behind_what_waits)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     struct reader reader;
     struct batch *batch;
@@ -258,14 +251,13 @@ TEST_ON_EACH_CLOCK(exchange, what_is_ready_is_found_behind_what_waits)
         exchange_give_empty(other, batch);
     }
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 /* The share of a worker: what it may hold back comes from the table's budget. */
 TEST_ON_EACH_CLOCK(exchange, the_budget_is_drawn_by_the_first_use_and_returned_at_closing)
 {
     const haft_table_options small = {.capacity = 64};
-    struct shared shared = open_shared(*setting, &small);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &small);
     const uint64_t before = load_relaxed(OWN, &shared.table->budget);
     haft_worker *workers[40];
 
@@ -282,14 +274,13 @@ TEST_ON_EACH_CLOCK(exchange, the_budget_is_drawn_by_the_first_use_and_returned_a
         haft_worker_close(workers[i]);
     }
     cr_expect(eq(u64, load_relaxed(OWN, &shared.table->budget), before));
-    close_shared(&shared);
 }
 
 /* Tests of slots in hand set a limit that the table's share would not allow. */
 TEST_ON_EACH_CLOCK(exchange, a_batch_limit_that_is_set_outlasts_the_first_use)
 {
     const haft_table_options small = {.capacity = 4};
-    struct shared shared = open_shared(*setting, &small);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &small);
     const uint64_t before = load_relaxed(OWN, &shared.table->budget);
 
     worker_set_batch_limit(shared.worker, 3);
@@ -297,5 +288,4 @@ TEST_ON_EACH_CLOCK(exchange, a_batch_limit_that_is_set_outlasts_the_first_use)
     cr_expect(eq(u32, shared.worker->batch_limit, 3));
     cr_expect(eq(u64, load_relaxed(OWN, &shared.table->budget), before), "none has been drawn");
     worker_set_batch_limit(shared.worker, 1);
-    close_shared(&shared);
 }

@@ -30,7 +30,7 @@ static void expect_passed_over(haft_worker *lower, haft_worker *upper, haft_rang
 
 Test(fresh_slots, of_extents_that_adjoin_are_passed_over_together)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *other = open_worker(shared.table);
 
     insert(shared.worker);
@@ -41,5 +41,4 @@ Test(fresh_slots, of_extents_that_adjoin_are_passed_over_together)
     expect_passed_over(shared.worker, other, both);
     expect_passed_over(other, shared.worker, both);
     must(haft_worker_close(other) == HAFT_OK);
-    close_shared(&shared);
 }

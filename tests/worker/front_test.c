@@ -36,21 +36,19 @@ static ship_worker in_place(const struct shared *shared)
 
 Test(front, is_closed_where_calls_are_checked)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const bool may = !debug_is_on() && !asan_is_on();
 
     cr_expect(may == (shared.worker->last_life != 0));
     cr_expect(may == (shared.worker->used_from == 1));
-    close_shared(&shared);
 }
 
 static void expect_closed(const haft_table_options *with)
 {
-    struct shared shared = open_shared(MEMB_CALLER, with);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, with);
 
     cr_expect(zero(u64, shared.worker->last_life));
     cr_expect(eq(u64, shared.worker->used_from, UINT64_MAX));
-    close_shared(&shared);
 }
 
 Test(front, is_closed_with_sites)
@@ -102,7 +100,7 @@ TEST_ON_EACH_CLOCK(front, does_what_the_calls_do)
 
 Test(front, without_an_object_inserts_zeros)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const ship_worker worker = in_place(&shared);
     const ship zeros = {0, 0, 0}, ones = {1, 1, 1};
     ship_id id;
@@ -112,7 +110,6 @@ Test(front, without_an_object_inserts_zeros)
         must(memcmp(ship_resolve(worker.view, id), n % 2 == 0 ? &ones : &zeros, sizeof ones) == 0);
         must(ship_free(worker, id) == HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 /* Lives of three: each slot is exhausted, and its ids stay stale. */
@@ -123,7 +120,7 @@ Test(front, leaves_the_last_life_to_the_call)
     few.layout = (haft_layout){16, 2, 8, 0};
     few.tag = 0x5a;
     few.capacity = 2000;
-    struct shared shared = open_shared(MEMB_CALLER, &few);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &few);
     const ship_worker worker = in_place(&shared);
     const ship object = {1, 2, 3};
     haft_status status;
@@ -144,12 +141,11 @@ Test(front, leaves_the_last_life_to_the_call)
     settle(worker.worker);
     cr_expect(eq(u64, lives, 3 * stats_of(shared.table).limit));
     cr_expect(eq(u64, stats_of(shared.table).exhausted, stats_of(shared.table).limit));
-    close_shared(&shared);
 }
 
 Test(front, of_another_version_is_refused)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     ship_worker typed = {0};
 
     shared.worker->version++;
@@ -157,7 +153,6 @@ Test(front, of_another_version_is_refused)
     cr_expect(eq(ptr, typed.worker, NULL));
     shared.worker->version--;
     expect_status(ship_worker_adopt(shared.worker, &typed), HAFT_OK);
-    close_shared(&shared);
 }
 
 /* --- two threads free the same ids --- */

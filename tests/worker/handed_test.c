@@ -38,7 +38,7 @@ static void drive(const struct shared *shared, struct setting setting)
 
 TEST_ON_EACH_CLOCK(handed, what_a_worker_has_flushed_at_another_ones_quiescent_points)
 {
-    struct shared shared = open_shared(*setting, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
     haft_worker *flushed = open_worker(shared.table);
 
     insert_and_free(flushed, 5);
@@ -46,24 +46,22 @@ TEST_ON_EACH_CLOCK(handed, what_a_worker_has_flushed_at_another_ones_quiescent_p
     drive(&shared, *setting);
     expect_reclaimed_by(&shared, 5);
     expect_status(haft_worker_close(flushed), HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(handed, what_a_closed_worker_had_freed)
 {
-    struct shared shared = open_shared(*setting, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
     haft_worker *closed = open_worker(shared.table);
 
     insert_and_free(closed, 300);
     expect_status(haft_worker_close(closed), HAFT_OK);
     drive(&shared, *setting);
     expect_reclaimed_by(&shared, 300);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(handed, a_quiescent_point_with_32_frees_or_none_hands_over)
 {
-    struct shared shared = open_shared(*setting, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
     haft_worker *once = open_worker(shared.table);
 
     insert_and_free(once, 32);
@@ -76,12 +74,11 @@ TEST_ON_EACH_CLOCK(handed, a_quiescent_point_with_32_frees_or_none_hands_over)
     drive(&shared, *setting);
     expect_reclaimed_by(&shared, 63);
     expect_status(haft_worker_close(once), HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(handed, what_was_freed_without_a_worker)
 {
-    struct shared shared = open_shared(*setting, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
 
     for (int i = 0; i < 40; i++) {
         expect_status(haft_table_free(shared.table, insert(shared.worker)), HAFT_OK);
@@ -89,13 +86,12 @@ TEST_ON_EACH_CLOCK(handed, what_was_freed_without_a_worker)
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK); /* puts them under a ticket */
     drive(&shared, *setting);
     expect_reclaimed_by(&shared, 40);
-    close_shared(&shared);
 }
 
 /* All that one quiescent point reclaims is 512 slots and less than a batch. */
 TEST_ON_EACH_CLOCK(handed, at_most_512_slots_and_a_batch_at_a_quiescent_point)
 {
-    struct shared shared = open_shared(*setting, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
     haft_worker *closed = open_worker(shared.table);
     struct reader reader;
 
@@ -109,7 +105,6 @@ TEST_ON_EACH_CLOCK(handed, at_most_512_slots_and_a_batch_at_a_quiescent_point)
     cr_expect(le(u64, 512, reclaimed));
     cr_expect(lt(u64, reclaimed, 512 + 128));
     expect_reclaimed_by(&shared, 2000);
-    close_shared(&shared);
 }
 
 /* --- haft_table_reclaim --- */
@@ -145,7 +140,7 @@ static haft_status reclaim_elsewhere(const struct shared *shared)
 
 TEST_ON_EACH_CLOCK(handed, all_of_it_by_a_call_from_a_thread_without_a_worker)
 {
-    struct shared shared = open_shared(*setting, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
     haft_worker *closed = open_worker(shared.table);
 
     insert_and_free(closed, 1000);
@@ -157,29 +152,26 @@ TEST_ON_EACH_CLOCK(handed, all_of_it_by_a_call_from_a_thread_without_a_worker)
     expect_status(haft_worker_flush(shared.worker), HAFT_OK);
     expect_status(reclaim_elsewhere(&shared), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 1030));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(handed, by_the_call_what_its_threads_worker_has_just_freed)
 {
-    struct shared shared = open_shared(*setting, &counting);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
 
     insert_and_free(shared.worker, 3);
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 3));
     expect_status(haft_table_reclaim(shared.table), HAFT_OK); /* of nothing */
-    close_shared(&shared);
 }
 
 Test(handed, of_a_table_without_on_reclaim_slots_are_free_again)
 {
     const haft_table_options plain = {.capacity = 1000};
-    struct shared shared = open_shared(MEMB_CALLER, &plain);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &plain);
 
     insert_and_free(shared.worker, 500);
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
     cr_expect(eq(u64, stats_of(shared.table).retired, 0));
-    close_shared(&shared);
 }
 
 struct link {
@@ -196,8 +188,6 @@ static void free_next(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     const haft_id next = ((struct link *)object)->next;
 
-    (void)id;
-    (void)arg;
     reclaimed++;
     must(worker != NULL);
     if (haft_id_is_nil(next)) {
@@ -215,7 +205,7 @@ static void expect_chain_is_told(struct setting setting, enum way by)
                                         .object_size = sizeof(struct link),
                                         .pins = by == BY_PIN,
                                         .on_reclaim = free_next};
-    struct shared shared = open_shared(setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
     struct link link = {HAFT_NIL};
 
     way = by;
@@ -239,7 +229,6 @@ static void expect_chain_is_told(struct setting setting, enum way by)
     }
     haft_table_reclaim(shared.table);
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(handed, a_call_says_whether_on_reclaim_has_freed_more)
@@ -254,7 +243,7 @@ TEST_ON_EACH_CLOCK(handed, a_pinned_object_after_its_last_unpin)
     haft_table_options options = counting;
 
     options.pins = true;
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_id ids[2] = {insert(shared.worker), insert(shared.worker)};
 
     for (int i = 0; i < 2; i++) {
@@ -269,7 +258,6 @@ TEST_ON_EACH_CLOCK(handed, a_pinned_object_after_its_last_unpin)
     expect_status(haft_unpin(shared.table, ids[1]), HAFT_OK);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 2));
-    close_shared(&shared);
 }
 
 /* --- what another thread runs on_reclaim for --- */
@@ -279,10 +267,6 @@ static sem_t may_return;
 
 static void stay_inside(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)worker;
-    (void)arg;
     must(sem_post(&is_inside) == 0);
     must(sem_wait(&may_return) == 0);
     reclaimed++;
@@ -326,9 +310,6 @@ static haft_status in_callback;
 
 static void reclaim_inside(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     in_callback = haft_table_reclaim(haft_worker_table(worker));
 }
 
@@ -336,7 +317,7 @@ Test(handed, no_call_inside_callbacks_and_sections)
 {
     const haft_table_options options = {
         .capacity = 1000, .object_size = 8, .on_reclaim = reclaim_inside};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     haft_section_begin(shared.domain);
     expect_status(haft_table_reclaim(shared.table), HAFT_IN_SECTION);
@@ -344,13 +325,12 @@ Test(handed, no_call_inside_callbacks_and_sections)
     insert_and_free(shared.worker, 1);
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
     expect_status(in_callback, HAFT_IN_CALLBACK);
-    close_shared(&shared);
 }
 
 Test(handed, with_the_frame_clock_after_the_tick)
 {
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
-    struct shared shared = open_shared_on(&frames, &counting);
+    AT_END(close_shared) struct shared shared = open_shared_on(&frames, &counting);
     haft_worker *flushed = open_worker(shared.table);
 
     insert_and_free(flushed, 3);
@@ -363,13 +343,12 @@ Test(handed, with_the_frame_clock_after_the_tick)
     cr_expect(eq(u64, reclaimed, 3));
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
     expect_status(haft_worker_close(flushed), HAFT_OK);
-    close_shared(&shared);
 }
 
 Test(handed, what_is_due_while_later_slots_wait)
 {
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
-    struct shared shared = open_shared_on(&frames, &counting);
+    AT_END(close_shared) struct shared shared = open_shared_on(&frames, &counting);
     haft_worker *flushed = open_worker(shared.table);
 
     insert_and_free(flushed, 3);
@@ -382,7 +361,6 @@ Test(handed, what_is_due_while_later_slots_wait)
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 35));
     expect_status(haft_worker_close(flushed), HAFT_OK);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(handed, with_never_wait_no_worker_takes_anothers)
@@ -390,7 +368,7 @@ TEST_ON_EACH_CLOCK(handed, with_never_wait_no_worker_takes_anothers)
     haft_table_options options = counting;
 
     options.never_wait = true;
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *flushed = open_worker(shared.table);
 
     insert_and_free(flushed, 5);
@@ -407,5 +385,4 @@ TEST_ON_EACH_CLOCK(handed, with_never_wait_no_worker_takes_anothers)
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 10));
     expect_status(haft_worker_close(flushed), HAFT_OK);
-    close_shared(&shared);
 }

@@ -37,7 +37,7 @@ static unsigned char bytes[MOST * 128];
 static void expect_inserted(struct setting setting, size_t size, size_t count)
 {
     const haft_table_options sized = {.capacity = 1000, .object_size = size};
-    struct shared shared = open_shared(setting, &sized);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &sized);
 
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (unsigned char)(i * 31 + i / 256);
@@ -52,7 +52,6 @@ static void expect_inserted(struct setting setting, size_t size, size_t count)
         must(object != NULL && memcmp(object, bytes + i * size, size) == 0);
     }
     cr_expect(eq(u64, stats_of(shared.table).live, count));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(insert_many, copies_each_object_of_any_size)
@@ -71,7 +70,7 @@ TEST_ON_EACH_CLOCK(insert_many, copies_each_object_of_any_size)
 Test(insert_many, notes_where_each_object_was_allocated)
 {
     const haft_table_options noting = {.capacity = 1000, .object_size = 8, .sites = true};
-    struct shared shared = open_shared(MEMB_CALLER, &noting);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &noting);
     char text[400];
 
     must(haft_insert_many(shared.worker, bytes, ids, 10, NULL) == 10);
@@ -81,13 +80,12 @@ Test(insert_many, notes_where_each_object_was_allocated)
         cr_expect(eq(ptr, strstr(text, "somewhere"), NULL), "%s", text);
         must(haft_free(shared.worker, ids[i]) == HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(insert_many, without_objects_zeroes_the_bytes_also_of_used_slots)
 {
     static const unsigned char zeros[16];
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     memset(bytes, 0xff, sizeof bytes);
     for (int round = 0; round < 2; round++) {
@@ -99,12 +97,11 @@ TEST_ON_EACH_CLOCK(insert_many, without_objects_zeroes_the_bytes_also_of_used_sl
     for (int i = 0; i < 1000; i++) {
         must(memcmp(haft_resolve(shared.view, ids[i]), zeros, 16) == 0);
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(insert_many, beyond_what_there_is_inserts_all_it_can_from_the_first_on)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     soil();
     for (size_t i = 0; i < sizeof bytes; i++) {
@@ -125,12 +122,11 @@ TEST_ON_EACH_CLOCK(insert_many, beyond_what_there_is_inserts_all_it_can_from_the
     expect_status(why, HAFT_FULL);
     expect_untouched_from(0);
     cr_expect(eq(u64, stats_of(shared.table).live, count));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(insert_many, while_slots_wait_says_busy_and_has_them_after_a_grace_period)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     size_t count;
 
     haft_section_begin(shared.domain);
@@ -145,12 +141,11 @@ TEST_ON_EACH_CLOCK(insert_many, while_slots_wait_says_busy_and_has_them_after_a_
 
     settle(shared.worker);
     cr_expect(ge(sz, haft_insert_many(shared.worker, NULL, ids, MOST, &why), 1000));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(insert_many, gives_each_slot_once)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     bool given[MOST] = {false};
 
     for (int round = 0; round < 20; round++) {
@@ -171,12 +166,11 @@ TEST_ON_EACH_CLOCK(insert_many, gives_each_slot_once)
         must(haft_free_many(shared.worker, ids, count, NULL) == count);
         settle(shared.worker);
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(insert_many, finds_what_other_workers_have)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
     const size_t count = haft_insert_many(other, NULL, ids, MOST, &why);
 
@@ -184,7 +178,6 @@ TEST_ON_EACH_CLOCK(insert_many, finds_what_other_workers_have)
     settle(other);
     cr_expect(ge(sz, haft_insert_many(shared.worker, NULL, ids, MOST, &why), 1000));
     expect_status(haft_worker_close(other), HAFT_OK);
-    close_shared(&shared);
 }
 
 static void insert_in_callback(void *object, haft_id id, haft_worker *worker, void *arg)
@@ -193,8 +186,6 @@ static void insert_in_callback(void *object, haft_id id, haft_worker *worker, vo
     haft_id three[3];
     haft_status status;
 
-    (void)object;
-    (void)id;
     const size_t count = haft_insert_many(worker, NULL, three, 3, &status);
 
     must(haft_free_many(worker, three, count, NULL) == count);
@@ -207,7 +198,7 @@ TEST_ON_EACH_CLOCK(insert_many, from_on_reclaim_gives_slots_or_says_why_not)
     size_t inserted = 0;
     const haft_table_options calling = {
         .capacity = 500, .on_reclaim = insert_in_callback, .reclaim_arg = &inserted};
-    struct shared shared = open_shared(*setting, &calling);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &calling);
 
     for (int round = 0; round < 50; round++) {
         const size_t count = haft_insert_many(shared.worker, NULL, ids, 300, &why);
@@ -219,12 +210,11 @@ TEST_ON_EACH_CLOCK(insert_many, from_on_reclaim_gives_slots_or_says_why_not)
         assert_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     }
     cr_expect(lt(sz, 100, inserted));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(insert_many, and_free_many_of_none_do_nothing)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     soil();
     cr_expect(zero(sz, haft_insert_many(shared.worker, NULL, ids, 0, &why)));
@@ -232,7 +222,6 @@ TEST_ON_EACH_CLOCK(insert_many, and_free_many_of_none_do_nothing)
     cr_expect(zero(sz, haft_free_many(shared.worker, NULL, 0, NULL)));
     expect_untouched_from(0);
     cr_expect(zero(u64, stats_of(shared.table).high_water));
-    close_shared(&shared);
 }
 
 /* --- free --- */
@@ -249,7 +238,7 @@ static struct shared open_filled(struct setting setting, size_t count)
 
 TEST_ON_EACH_CLOCK(free_many, frees_each_id)
 {
-    struct shared shared = open_filled(*setting, 1000);
+    AT_END(close_shared) struct shared shared = open_filled(*setting, 1000);
 
     statuses[900] = HAFT_STATUS_COUNT;
     cr_expect(eq(sz, haft_free_many(shared.worker, ids, 900, statuses), 900));
@@ -262,12 +251,11 @@ TEST_ON_EACH_CLOCK(free_many, frees_each_id)
     }
     cr_expect(eq(u64, stats_of(shared.table).live, 100));
     cr_expect(eq(u64, stats_of(shared.table).retired, 900));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(free_many, of_one_id_many_times_frees_it_once_the_first)
 {
-    struct shared shared = open_filled(*setting, 1);
+    AT_END(close_shared) struct shared shared = open_filled(*setting, 1);
 
     for (int i = 1; i < 500; i++) {
         ids[i] = ids[0];
@@ -279,12 +267,11 @@ TEST_ON_EACH_CLOCK(free_many, of_one_id_many_times_frees_it_once_the_first)
     }
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     cr_expect(eq(u64, stats_of(shared.table).retired, 1));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(free_many, of_duplicates_reuses_each_slot_once)
 {
-    struct shared shared = open_filled(*setting, 1000);
+    AT_END(close_shared) struct shared shared = open_filled(*setting, 1000);
     bool given[MOST] = {false};
 
     memcpy(ids + 1000, ids, 1000 * sizeof ids[0]);
@@ -298,14 +285,13 @@ TEST_ON_EACH_CLOCK(free_many, of_duplicates_reuses_each_slot_once)
         must(!given[index]);
         given[index] = true;
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(free_many, says_of_each_id_what_free_would_and_frees_the_others)
 {
     const haft_table_options tagged = {
         .capacity = 100, .layout = {20, 20, 8, 0}, .tag = 7, .first_generation = 5};
-    struct shared shared = open_shared(*setting, &tagged);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &tagged);
     haft_id mixed[9];
 
     must(haft_insert_many(shared.worker, NULL, ids, 4, NULL) == 4);
@@ -334,12 +320,11 @@ TEST_ON_EACH_CLOCK(free_many, says_of_each_id_what_free_would_and_frees_the_othe
     cr_expect(eq(u64, stats_of(shared.table).reserved, 1));
     haft_publish(shared.worker, ids[4]);
     cr_expect(haft_is_live(shared.view, ids[4]));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(free_many, bumps_every_generation)
 {
-    struct shared shared = open_filled(*setting, 1000);
+    AT_END(close_shared) struct shared shared = open_filled(*setting, 1000);
     uint64_t lives[MOST] = {0};
 
     for (int round = 0; round < 20; round++) {
@@ -354,15 +339,12 @@ TEST_ON_EACH_CLOCK(free_many, bumps_every_generation)
         settle(shared.worker);
         must(haft_insert_many(shared.worker, NULL, ids, 1000, NULL) == 1000);
     }
-    close_shared(&shared);
 }
 
 static void count_call(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     unsigned char *calls = arg;
 
-    (void)object;
-    (void)worker;
     calls[haft_id_index(HAFT_LAYOUT_32_32, id)]++;
 }
 

@@ -20,9 +20,6 @@ static struct {
 
 static void stay(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)id;
-    (void)arg;
     if (worker != NULL) {
         sem_post(&busy.inside);
         sleep_ms(SUITE_SECONDS * 1000);
@@ -232,8 +229,6 @@ static int reclaimed;
 
 static void insert_and_free_inside(void *object, haft_id id, haft_worker *worker, void *arg)
 {
-    (void)object;
-    (void)arg;
     if (worker != NULL && reclaimed++ == 0) {
         must(haft_insert(worker, NULL, &id) == HAFT_OK);
         must(haft_free(worker, id) == HAFT_OK);
@@ -243,13 +238,12 @@ static void insert_and_free_inside(void *object, haft_id id, haft_worker *worker
 Test(owner, a_callback_may_use_the_worker_it_is_given)
 {
     const haft_table_options options = {.capacity = 100, .on_reclaim = insert_and_free_inside};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     settle(shared.worker);
     must(haft_worker_quiescent(shared.worker) == HAFT_OK);
     cr_expect(ge(int, reclaimed, 1));
-    close_shared(&shared);
 }
 
 static void *announce(void *arg)

@@ -19,8 +19,6 @@ static struct {
 
 static void pass_over(const haft_bad_access *access, void *arg)
 {
-    (void)access;
-    (void)arg;
 }
 
 static void open_subject(haft_clock clock)
@@ -41,9 +39,6 @@ static void open_subject(haft_clock clock)
 
 static bool see(haft_id id, void *object, void *arg)
 {
-    (void)id;
-    (void)object;
-    (void)arg;
     return true;
 }
 

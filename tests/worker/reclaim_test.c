@@ -148,7 +148,7 @@ TEST_ON_EACH_CLOCK(on_reclaim, at_the_close_by_a_worker_for_what_was_freed_and_w
 TEST_ON_EACH_CLOCK(on_reclaim, at_quiescent_points_for_all_that_their_worker_has_freed)
 {
     const haft_table_options options = noting(MOST);
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const uint64_t freed = MOST / 4;
 
     for (uint64_t n = 0; n < freed; n++) {
@@ -163,7 +163,6 @@ TEST_ON_EACH_CLOCK(on_reclaim, at_quiescent_points_for_all_that_their_worker_has
         must(haft_worker_quiescent(shared.worker) == HAFT_OK);
     }
     expect_once_each(freed);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(on_reclaim, not_for_a_reservation_given_up)
@@ -218,8 +217,6 @@ static void free_children(void *object, haft_id id, haft_worker *worker, void *a
 {
     const struct tree *node = object;
 
-    (void)id;
-    (void)arg;
     reclaimed_nodes++;
     if (!haft_id_is_nil(node->left)) {
         must(haft_free(worker, node->left) == HAFT_OK);
@@ -262,7 +259,7 @@ TEST_ON_EACH_CLOCK(on_reclaim, may_free_a_whole_tree_while_the_table_is_unshared
 {
     const haft_table_options options = {
         .capacity = 10000, .object_size = sizeof(struct tree), .on_reclaim = free_children};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     haft_local *local;
 
@@ -274,7 +271,6 @@ TEST_ON_EACH_CLOCK(on_reclaim, may_free_a_whole_tree_while_the_table_is_unshared
     cr_expect(eq(u64, reclaimed_nodes, 255));
     cr_expect(eq(u64, haft_local_count(local), 0));
     haft_local_close(local);
-    close_shared(&shared);
 }
 
 struct again {
@@ -291,7 +287,6 @@ static void insert_again(void *object, haft_id id, haft_worker *worker, void *ar
     struct again *again = arg;
     haft_id next;
 
-    (void)id;
     again->calls++;
     if (again->stop) {
         return;

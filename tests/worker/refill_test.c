@@ -93,14 +93,13 @@ static void expect_found_while_it_stands_still(struct setting setting,
                                                haft_status (*hand_on)(haft_worker *worker))
 {
     struct other other = {.hand_on = hand_on};
-    struct shared shared = all_but_one(setting, &other);
+    AT_END(close_shared) struct shared shared = all_but_one(setting, &other);
 
     start(&other, &shared);
     expect_found(&shared, other.freed);
     haft_thread_offline(shared.domain);
     end(&other);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(refill,
@@ -114,7 +113,7 @@ TEST_ON_EACH_CLOCK(refill,
 TEST_ON_EACH_CLOCK(refill, finds_a_slot_when_a_worker_is_closed_that_its_thread_left_open)
 {
     struct other other = {.hand_on = NULL};
-    struct shared shared = all_but_one(*setting, &other);
+    AT_END(close_shared) struct shared shared = all_but_one(*setting, &other);
     haft_id id;
 
     start(&other, &shared);
@@ -124,5 +123,4 @@ TEST_ON_EACH_CLOCK(refill, finds_a_slot_when_a_worker_is_closed_that_its_thread_
     cr_expect(ne(int, haft_insert(shared.worker, NULL, &id), HAFT_OK), "it is held back");
     expect_status(haft_worker_close(other.worker), HAFT_OK);
     expect_found(&shared, other.freed);
-    close_shared(&shared);
 }

@@ -45,7 +45,7 @@ static void run_short_threads(struct shared *shared, int count)
 
 TEST_ON_EACH_CLOCK(threads, two_thousand_one_after_another_do_not_make_the_table_grow)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
     run_short_threads(&shared, 20);
     const haft_table_stats before = stats_of(shared.table);
@@ -56,7 +56,6 @@ TEST_ON_EACH_CLOCK(threads, two_thousand_one_after_another_do_not_make_the_table
     cr_expect(eq(u64, after.high_water, before.high_water));
     cr_expect(eq(u64, after.live, 0));
     cr_expect(eq(u64, after.workers, 1));
-    close_shared(&shared);
 }
 
 /* --- a thread-exit destructor --- */
@@ -99,7 +98,7 @@ static void *exit_with_work(void *arg)
 
 TEST_ON_EACH_CLOCK(threads, insert_free_resolve_and_close_in_a_thread_exit_destructor)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct at_exit exit = {.table = shared.table};
     pthread_t thread;
 
@@ -112,5 +111,4 @@ TEST_ON_EACH_CLOCK(threads, insert_free_resolve_and_close_in_a_thread_exit_destr
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     cr_expect(eq(u64, stats_of(shared.table).workers, 1));
     pthread_key_delete(exit.key);
-    close_shared(&shared);
 }

@@ -35,7 +35,7 @@ static uint64_t churn(haft_worker *worker, uint64_t most)
 
 TEST_ON_EACH_CLOCK(waiting_bytes, makes_inserts_busy_while_a_reader_stays)
 {
-    struct shared shared = open_shared(*setting, &bounded);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &bounded);
     struct reader reader;
     haft_id id;
 
@@ -49,24 +49,22 @@ TEST_ON_EACH_CLOCK(waiting_bytes, makes_inserts_busy_while_a_reader_stays)
     reader_leave(&reader);
     expect_status(haft_insert_wait(shared.worker, NULL, &id), HAFT_OK);
     cr_expect(le(u64, stats_of(shared.table).high_water, BOUND + 1));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(waiting_bytes, unset_makes_none_busy)
 {
     const haft_table_options options = {.capacity = 100000, .object_size = 24};
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct reader reader;
 
     reader_enter(&reader, &shared);
     cr_expect(eq(u64, churn(shared.worker, 50000), 50000));
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 Test(waiting_bytes, does_not_count_what_lives)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &bounded);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &bounded);
     struct reader reader;
 
     for (int n = 0; n < 20 * BOUND; n++) {
@@ -76,7 +74,6 @@ Test(waiting_bytes, does_not_count_what_lives)
     cr_expect(eq(u64, churn(shared.worker, 10 * BOUND), BOUND));
     cr_expect(eq(u64, stats_of(shared.table).high_water, 21 * BOUND));
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 Test(waiting_bytes, does_not_count_what_was_exhausted)
@@ -84,7 +81,7 @@ Test(waiting_bytes, does_not_count_what_was_exhausted)
     haft_table_options options = bounded;
 
     options.layout = (haft_layout){24, 1, 0, 0}; /* one life */
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     for (int n = 0; n < 5 * BOUND; n++) {
         haft_id id;
@@ -92,7 +89,6 @@ Test(waiting_bytes, does_not_count_what_was_exhausted)
         must(haft_insert_wait(shared.worker, NULL, &id) == HAFT_OK);
         must(haft_free(shared.worker, id) == HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 Test(waiting_bytes, counts_pinned_objects_that_were_freed)
@@ -102,7 +98,7 @@ Test(waiting_bytes, counts_pinned_objects_that_were_freed)
 
     options.pins = true;
     options.waiting_bytes = BOUND * (SLOT + sizeof(uint64_t));
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     for (int n = 0; n < BOUND; n++) {
         ids[n] = insert(shared.worker);
@@ -118,7 +114,6 @@ Test(waiting_bytes, counts_pinned_objects_that_were_freed)
     for (int n = 1; n < BOUND; n++) {
         haft_unpin(shared.table, ids[n]);
     }
-    close_shared(&shared);
 }
 
 Test(waiting_bytes, of_a_full_table_is_no_reason)
@@ -127,14 +122,13 @@ Test(waiting_bytes, of_a_full_table_is_no_reason)
                                         .object_size = 24,
                                         .layout = HAFT_LAYOUT_OF(7, 32, 0),
                                         .waiting_bytes = SLOT};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_id id;
 
     for (int n = 0; n < 124; n++) {
         insert(shared.worker);
     }
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_FULL);
-    close_shared(&shared);
 }
 
 /* Slots in the hands of workers that do nothing are no reason for ever. */
@@ -143,7 +137,7 @@ Test(waiting_bytes, leaves_room_beside_what_idle_workers_hold)
     enum { WORKERS = 40 };
     const haft_table_options options = {
         .capacity = 100000, .object_size = 24, .waiting_bytes = 64 * SLOT};
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *idle[WORKERS];
     haft_id id;
 
@@ -157,12 +151,11 @@ Test(waiting_bytes, leaves_room_beside_what_idle_workers_hold)
     for (int n = 0; n < WORKERS; n++) {
         must(haft_worker_close(idle[n]) == HAFT_OK);
     }
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(waiting_bytes, makes_quiescent_points_pay)
 {
-    struct shared shared = open_shared(*setting, &bounded);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &bounded);
 
     for (int n = 0; n < 100; n++) {
         must(churn(shared.worker, BOUND / 2) == BOUND / 2);
@@ -170,7 +163,6 @@ TEST_ON_EACH_CLOCK(waiting_bytes, makes_quiescent_points_pay)
     }
     cr_expect(le(u64, stats_of(shared.table).high_water, BOUND));
     cr_expect(ge(u64, haft_domain_stats_get(shared.domain).grace_periods, 40));
-    close_shared(&shared);
 }
 
 /* Slots that a worker draws at once. */
@@ -247,7 +239,7 @@ Test(waiting_bytes, holds_for_a_shared_local_table)
 TEST_ON_EACH_CLOCK(never_wait, returns_at_once_whatever_waits)
 {
     haft_table_options options = never;
-    struct shared shared;
+    AT_END(close_shared) struct shared shared;
     struct reader reader;
 
     options.waiting_bytes = 0;
@@ -259,14 +251,13 @@ TEST_ON_EACH_CLOCK(never_wait, returns_at_once_whatever_waits)
     }
     cr_expect(ge(u64, stats_of(shared.table).retired, 39000));
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(never_wait, holds_for_a_shared_local_table)
 {
     const haft_table_options none = {.capacity = 1};
     const haft_local_options options = {.capacity = 100000, .object_size = 24, .will_share = true};
-    struct shared shared = open_shared(*setting, &none);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &none);
     struct reader reader;
     haft_local *local;
     haft_table *table;
@@ -286,7 +277,6 @@ TEST_ON_EACH_CLOCK(never_wait, holds_for_a_shared_local_table)
     reader_leave(&reader);
     expect_status(haft_worker_close(worker), HAFT_OK);
     expect_status(haft_table_close(table), HAFT_OK);
-    close_shared(&shared);
 }
 
 /* --- full churn beside a thread that blocks inside a section --- */

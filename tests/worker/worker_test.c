@@ -26,7 +26,7 @@ static void insert_and_free(haft_worker *worker, int count)
 
 Test(worker, open_and_close_are_counted)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *more[10];
 
     cr_expect(eq(u64, stats_of(shared.table).workers, 1));
@@ -39,12 +39,11 @@ Test(worker, open_and_close_are_counted)
         expect_status(haft_worker_close(more[i]), HAFT_OK);
     }
     cr_expect(eq(u64, stats_of(shared.table).workers, 1));
-    close_shared(&shared);
 }
 
 Test(worker, any_worker_may_free_any_id)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *other = open_worker(shared.table);
 
     for (int i = 0; i < 1000; i++) {
@@ -55,12 +54,11 @@ Test(worker, any_worker_may_free_any_id)
     }
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 Test(worker, a_reserved_id_handed_to_another_worker_is_published_or_given_up_there)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *other = open_worker(shared.table);
     haft_id a;
     haft_id b;
@@ -74,12 +72,11 @@ Test(worker, a_reserved_id_handed_to_another_worker_is_published_or_given_up_the
     cr_expect(eq(u64, stats_of(shared.table).live, 1));
     cr_expect(eq(u64, stats_of(shared.table).reserved, 0));
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 Test(worker, what_it_reserved_stays_reserved_after_its_close)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *other = open_worker(shared.table);
     haft_id id;
 
@@ -92,12 +89,11 @@ Test(worker, what_it_reserved_stays_reserved_after_its_close)
     }
     haft_publish(shared.worker, id);
     cr_expect(haft_is_live(shared.view, id));
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(worker, a_closed_workers_slots_go_to_the_next_one)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     haft_worker *other = open_worker(shared.table);
 
     insert_and_free(other, 10);
@@ -112,19 +108,17 @@ TEST_ON_EACH_CLOCK(worker, a_closed_workers_slots_go_to_the_next_one)
         expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     }
     cr_expect(eq(u64, stats_of(shared.table).high_water, used));
-    close_shared(&shared);
 }
 
 Test(worker, closes_inside_a_section)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_worker *other = open_worker(shared.table);
 
     insert_and_free(other, 5);
     haft_section_begin(shared.domain);
     expect_status(haft_worker_close(other), HAFT_OK);
     haft_section_end(shared.domain);
-    close_shared(&shared);
 }
 
 static void *work_unregistered(void *table)
@@ -148,7 +142,7 @@ static void *work_unregistered(void *table)
 
 TEST_ON_EACH_CLOCK(worker, a_thread_that_is_not_registered_may_insert_and_free)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     pthread_t thread;
     void *result = NULL;
 
@@ -157,14 +151,13 @@ TEST_ON_EACH_CLOCK(worker, a_thread_that_is_not_registered_may_insert_and_free)
     pthread_join(thread, &result);
     haft_thread_online(shared.domain);
     cr_expect(eq(ptr, result, shared.table));
-    close_shared(&shared);
 }
 
 /* --- quiescent points --- */
 
 Test(quiescent, inside_a_section_is_refused_and_does_nothing)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     insert_and_free(shared.worker, 100);
     haft_section_begin(shared.domain);
@@ -174,12 +167,11 @@ Test(quiescent, inside_a_section_is_refused_and_does_nothing)
     haft_section_end(shared.domain);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 1));
-    close_shared(&shared);
 }
 
 Test(quiescent, hands_on_32_freed_slots)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     insert_and_free(shared.worker, 31);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
@@ -187,12 +179,11 @@ Test(quiescent, hands_on_32_freed_slots)
     insert_and_free(shared.worker, 1);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 1));
-    close_shared(&shared);
 }
 
 Test(quiescent, hands_on_fewer_when_none_was_freed_since_the_call_before)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     insert_and_free(shared.worker, 1);
@@ -205,12 +196,11 @@ Test(quiescent, hands_on_fewer_when_none_was_freed_since_the_call_before)
     cr_expect(eq(u64, backlog(&shared), 1));
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 1));
-    close_shared(&shared);
 }
 
 Test(quiescent, hands_on_fewer_beside_frees_without_a_worker)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id other = insert(shared.worker);
 
     insert_and_free(shared.worker, 1);
@@ -219,7 +209,6 @@ Test(quiescent, hands_on_fewer_beside_frees_without_a_worker)
     cr_expect(eq(u64, backlog(&shared), 1)); /* the other's */
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 2));
-    close_shared(&shared);
 }
 
 /* Of an idle worker, until `count` objects are reclaimed, or for some seconds. */
@@ -245,7 +234,7 @@ Test(quiescent, of_an_idle_worker_wakes_the_thread_clock_for_each_slot_that_wait
         if (settings[i].clock != HAFT_CLOCK_THREAD) {
             continue;
         }
-        struct shared shared = open_shared(settings[i], &counting);
+        AT_END(close_shared) struct shared shared = open_shared(settings[i], &counting);
 
         insert_and_free(shared.worker, 32);
         await_reclaims(&shared, &reclaims, 32);
@@ -253,14 +242,13 @@ Test(quiescent, of_an_idle_worker_wakes_the_thread_clock_for_each_slot_that_wait
         await_reclaims(&shared, &reclaims, 33);
         insert_and_free(shared.worker, 200);
         await_reclaims(&shared, &reclaims, 233);
-        close_shared(&shared);
     }
 }
 
 Test(quiescent, does_not_answer_for_an_allocation_failure_before_the_worker_was_opened)
 {
     const haft_table_options all = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 32, 0)};
-    struct shared shared = open_shared(MEMB_CALLER, &all);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &all);
     haft_worker *later;
     haft_id id;
 
@@ -275,7 +263,6 @@ Test(quiescent, does_not_answer_for_an_allocation_failure_before_the_worker_was_
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 1));
     expect_status(haft_worker_close(later), HAFT_OK);
-    close_shared(&shared);
 }
 
 /* Frees, with a quiescent point after each 1,000, until `count` wait for a grace period. */
@@ -289,19 +276,18 @@ static void let_wait(struct shared *shared, int count)
 
 Test(quiescent, with_up_to_2048_slots_waiting_does_not_wait)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     let_wait(&shared, 2000);
     cr_expect(eq(u64, grace_periods(&shared), 0));
     insert_and_free(shared.worker, 48);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 0));
-    close_shared(&shared);
 }
 
 Test(quiescent, with_more_than_2048_slots_waiting_waits_for_one_grace_period)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     let_wait(&shared, 2000);
     insert_and_free(shared.worker, 300);
@@ -312,7 +298,6 @@ Test(quiescent, with_more_than_2048_slots_waiting_waits_for_one_grace_period)
     cr_expect(eq(u64, grace_periods(&shared), 1));
     let_wait(&shared, 2000);
     cr_expect(eq(u64, grace_periods(&shared), 1));
-    close_shared(&shared);
 }
 
 struct watcher {
@@ -332,7 +317,7 @@ static void *wait_for_grace(void *arg)
 /* Without it an online thread would hold all grace periods up. */
 TEST_ON_EACH_CLOCK(quiescent, announces_the_quiescent_state)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct watcher watcher = {.shared = &shared};
     pthread_t thread;
 
@@ -348,7 +333,6 @@ TEST_ON_EACH_CLOCK(quiescent, announces_the_quiescent_state)
     haft_thread_offline(shared.domain);
     pthread_join(thread, NULL);
     haft_thread_online(shared.domain);
-    close_shared(&shared);
 }
 
 /* A pointer resolved with qsbr stays valid until the quiescent point, not longer. */
@@ -372,7 +356,7 @@ Test(quiescent, with_qsbr_it_ends_the_section)
 
 TEST_ON_EACH_CLOCK(flush, hands_on_freed_slots_however_few)
 {
-    struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct reader reader;
 
     reader_enter(&reader, &shared); /* or a clock with a thread may be done before we look */
@@ -380,37 +364,34 @@ TEST_ON_EACH_CLOCK(flush, hands_on_freed_slots_however_few)
     expect_status(haft_worker_flush(shared.worker), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 1));
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 Test(flush, of_a_worker_that_holds_nothing_takes_no_ticket)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     for (int i = 0; i < 1000; i++) {
         expect_status(haft_worker_flush(shared.worker), HAFT_OK);
     }
     cr_expect(eq(u64, backlog(&shared), 0));
-    close_shared(&shared);
 }
 
 Test(flush, inside_a_section_is_allowed)
 {
-    struct shared shared = open_shared(MEMB_CALLER, &options);
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
     insert_and_free(shared.worker, 1);
     haft_section_begin(shared.domain);
     expect_status(haft_worker_flush(shared.worker), HAFT_OK);
     haft_section_end(shared.domain);
     cr_expect(eq(u64, backlog(&shared), 1));
-    close_shared(&shared);
 }
 
 /* A table with no slot to spare: those that the other worker could still reserve are needed. */
 TEST_ON_EACH_CLOCK(flush, hands_on_slots_that_it_could_still_reserve)
 {
     const haft_table_options small = {.capacity = 1000};
-    struct shared shared = open_shared(*setting, &small);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &small);
     haft_worker *other = open_worker(shared.table);
     uint64_t without = 0;
     haft_id id;
@@ -428,13 +409,12 @@ TEST_ON_EACH_CLOCK(flush, hands_on_slots_that_it_could_still_reserve)
     cr_expect(lt(u64, without, with));
     cr_expect(eq(u64, with + 1, stats_of(shared.table).limit));
     haft_worker_close(other);
-    close_shared(&shared);
 }
 
 TEST_ON_EACH_CLOCK(flush, again_and_again_between_frees_loses_no_slot)
 {
     const haft_table_options small = {.capacity = 200};
-    struct shared shared = open_shared(*setting, &small);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &small);
     uint64_t count = 0;
     haft_id id;
 
@@ -448,7 +428,6 @@ TEST_ON_EACH_CLOCK(flush, again_and_again_between_frees_loses_no_slot)
         count++;
     }
     cr_expect(eq(u64, count, stats_of(shared.table).limit));
-    close_shared(&shared);
 }
 
 /* --- lost with its thread --- */
@@ -480,7 +459,7 @@ static void *take_all_and_end(void *arg)
 TEST_ON_EACH_CLOCK(worker, of_a_thread_that_has_ended_is_closed_by_who_joined_it)
 {
     const haft_table_options few = {.capacity = 60};
-    struct shared shared = open_shared(*setting, &few);
+    AT_END(close_shared) struct shared shared = open_shared(*setting, &few);
     struct lost lost = {.table = shared.table};
     pthread_t thread;
     haft_id id;
@@ -499,5 +478,4 @@ TEST_ON_EACH_CLOCK(worker, of_a_thread_that_has_ended_is_closed_by_who_joined_it
     for (uint64_t n = 0; n < few.capacity; n++) {
         must(haft_insert_wait(shared.worker, NULL, &id) == HAFT_OK);
     }
-    close_shared(&shared);
 }
