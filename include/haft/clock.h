@@ -2,7 +2,8 @@
  * haft/clock.h - a grace period that the program brings: a foreign clock.
  *
  * A domain with HAFT_CLOCK_THREAD or HAFT_CLOCK_CALLER is given the read sections of another
- * library, and its way to wait for them, as a struct of callbacks.  haft/urcu.h has it for liburcu.
+ * library, and its way to wait for them, as a struct of callbacks.  haft/urcu.h has it for liburcu,
+ * docs/job-systems.md a page on other ones.
  *
  *     section   the span in which a thread may use what it resolved: from begin() to the end() that
  *               matches it; or, of a clock with online() and offline(), from online(), or from one
@@ -19,9 +20,8 @@
  *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
  *     the other library directly make these notes themselves (haft/detail/tsan.h).
  *
- * ThreadSanitizer believes wait(): it misses a wait() that returns before a section ends, if the
- * section has ended when the memory is reused, and a wait() that orders too little.  So a clock is
- * tried with objects that would show it, as in stress/live_on_free; docs/job-systems.md says how.
+ * ThreadSanitizer believes wait(): it misses one that returns too early or orders too little.  So a
+ * clock is tried with objects that would show it, as in stress/live_on_free.
  */
 #ifndef HAFT_CLOCK_H
 #define HAFT_CLOCK_H

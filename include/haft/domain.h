@@ -6,11 +6,11 @@
  * open at the free has ended.  A domain has a clock, which finds out when that is; any number of
  * tables share it.  The clock says what a read section is:
  *
- * thread, caller   the sections of the foreign clock it was opened with: of another library, such
- *                  as liburcu (see below)
- * workers          from one haft_worker_quiescent() of a thread to the next; only threads with
- *                  an open worker on the domain may resolve
- * frame            from one haft_domain_tick() to the next; any thread may resolve
+ *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
+ *                    as liburcu (see below)
+ *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
+ *                    an open worker on the domain may resolve
+ *   frame            from one haft_domain_tick() to the next; any thread may resolve
  *
  * Batches of freed slots take tickets; the driver of the clock waits for one full grace period and
  * then marks all tickets that were taken before it began as done.
@@ -195,28 +195,23 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *
  *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); a thread's
  *                   sections nest.  Of liburcu: memb, mb, bp
- *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
- *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
- *                   qsbr, which stands for all such clocks in what follows
- *
- *   not foreign     the workers clock works as qsbr does: a section lasts from one quiescent point
- *                   of a thread with open workers to the next, whichever of its workers on the
- *                   domain it is; register, begin and end do nothing.  A thread without an open
- *                   worker is in no section: debug builds assert it where haft_scan(), a cursor,
- *                   haft_pin() or haft_require() looks, unless all threads are away.  With the
- *                   frame clock all of them do nothing: a section lasts from tick to tick (debug
- *                   builds count them).
+ *   with online()   begin and end do nothing: a section lasts from one quiescent point
+ *                   (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu: qsbr,
+ *                   which stands for all such clocks in what follows
+ *   workers         as qsbr: a section lasts from one quiescent point of a thread with open workers
+ *                   on the domain to the next; register, begin and end do nothing.  Debug builds
+ *                   assert that a thread without one does not look (haft_scan(), a cursor,
+ *                   haft_pin(), haft_require()), unless all threads are away
+ *   frame           all of them do nothing: a section lasts from tick to tick (debug builds count)
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
  * calls work on every clock, and they nest.
  *
  * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
- * one domain is one for all.  Calls that wait are made outside the sections of every domain and
- * foreign clock; a thread that waits for one inside a section of another can wait for itself, by
- * way of a thread that does the reverse.  So a thread that is online in several (with qsbr, or with
- * open workers on domains with the workers clock) goes offline in the others before it calls what
- * waits for one, and haft_worker_quiescent() is such a call: two threads, each waiting in another
- * domain, would wait for one another for ever.
+ * one domain is one for all.  Calls that wait, haft_worker_quiescent() among them, are made outside
+ * the sections of every domain and foreign clock, or two threads, each waiting in a section of the
+ * other's, would wait for one another for ever.  So a thread that is online in several (with qsbr,
+ * or with open workers on domains with the workers clock) goes offline in the others first.
  *
  * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin,
  * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,

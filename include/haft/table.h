@@ -2,10 +2,9 @@
  * haft/table.h - the handle table that all threads share, and its workers.
  *
  * Threads insert and free through workers and resolve through the table's view (haft/view.h).
- * Objects never move; growth takes address space that was reserved at opening.
- *
- * Built with AddressSanitizer, program and library, a look at a freed object is reported from the
- * moment its slot is reclaimed, after the grace period, until the slot is used again.
+ * Objects never move; growth takes address space that was reserved at opening.  Built with
+ * AddressSanitizer, program and library, a look at a freed object is reported from the moment its
+ * slot is reclaimed until the slot is used again.
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
@@ -15,36 +14,24 @@
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
  * read sections" means that it holds none.
  *
- * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the
- * line on stderr in its place; system calls for memory (strict overcommit); and, in a worker's
- * first insertions and quiescent points, the allocator.
+ * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the line on
+ * stderr in its place; system calls for memory (strict overcommit); and, in a worker's first
+ * insertions and quiescent points, the allocator.
  *
- * The child of a fork has one thread, the one that forked, which needs no call for that.  With what
- * its parent had open it resolves, opens workers and goes on with its own, inserts, frees, pins,
- * ends jobs and callbacks, and closes: haft_table_close() and haft_domain_close() give memory back
- * and do no more.  They wait for nothing, call nothing, touch no lock and no thread of the clock's,
- * and count neither pins nor workers of threads that are gone.  What would wait for a grace period
- * says HAFT_FORKED (haft_insert_wait, haft_reserve_wait, haft_domain_wait, haft_trim, haft_unshare
- * and their kin), and what its threads free is used again only where haft_domain_tick() ends grace
- * periods.  Slots in other threads' hands are lost to the child: those that their workers held
- * back, or that a call was moving.  So is a table that another thread was opening or closing, with
- * its domain.  A domain that the child opens is like any other; with a foreign clock that knows of
- * no forks, such as liburcu's except bp, its waits may last for ever.
- *
- * Contents:
- *
- *   the table      haft_table_options, on_reclaim; haft_table_footprint, _open, _close, _reclaim
- *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
- *                  haft_table_stats_get
- *   workers        haft_worker_open, _close, _quiescent, _flush
- *   one object     haft_reserve, haft_publish, haft_abort; haft_insert; haft_reserve_wait,
- *                  haft_insert_wait; haft_free
- *   many at once   haft_insert_many, _free_many
+ * The child of a fork has one thread, the one that forked.  With what its parent had open it
+ * resolves, opens workers and goes on with its own, inserts, frees, pins, ends jobs and callbacks,
+ * and closes: haft_table_close() and haft_domain_close() then only give memory back, wait for
+ * nothing, call nothing, and count neither pins nor workers of threads that are gone.  What would
+ * wait for a grace period says HAFT_FORKED, and what the child frees is used again only where
+ * haft_domain_tick() ends grace periods.  Slots that other threads' workers held back, or that a
+ * call was moving, are lost to the child; so is a table, with its domain, that another thread was
+ * opening or closing.  A domain that the child opens is like any other; with a foreign clock that
+ * knows of no forks, such as liburcu's except bp, its waits may last for ever.
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
- *           has changed, and results are untouched.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing has
+ *           changed, and results are untouched.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -70,37 +57,32 @@ typedef struct haft_worker haft_worker;
 /* --- the table --- */
 
 /*
- * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
- * its slot back: in calls that reserve or insert; in haft_worker_quiescent(), _flush() and
- * _close(); in haft_table_reclaim() and haft_trim(); in haft_table_clear(), _close() and
- * haft_unshare().  Objects that live when the table is cleared or closed are freed by that.
- * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
- * the id that the object had.  `worker` is one of the calling thread's, or a closed one, borrowed
- * for the call.
+ * on_reclaim: called once for each freed object, after its grace period, by the thread that
+ * reclaims its slot: in calls that reserve or insert; in haft_worker_quiescent(), _flush() and
+ * _close(); in haft_table_reclaim(), _clear() and _close(), haft_trim() and haft_unshare().
+ * Objects that live when the table is cleared or closed are freed by that.  `object` may be read
+ * and written until it returns, `worker` used, but not closed: it is one of the calling thread's,
+ * or a closed one, borrowed for the call.  `id` is the id that the object had.
  *
  * It may reserve, publish, insert, abort, free and unpin, by `worker` and by any worker of its
- * thread; call haft_table_free(); and resolve and pin where its thread may.  It runs outside
- * locks, and never
- * within another callback of a shared table.  Calls that wait, announce a quiescent point, close,
- * flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain and in release builds
- * too: a job above the callback may hold pointers.  A reservation in a callback finds slots that
- * its thread has just reclaimed, ready ones and fresh ones, but reclaims none itself: so it may
- * answer HAFT_BUSY where one after the callback finds a slot.
- *
- * It returns: no longjmp(), no exception.
+ * thread; call haft_table_free(); and resolve and pin where its thread may.  It runs outside locks,
+ * and never within another callback of a shared table.  Calls that wait, announce a quiescent
+ * point, close, flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain: a job
+ * above the callback may hold pointers.  A reservation in a callback reclaims nothing itself: so it
+ * may answer HAFT_BUSY where one after the callback finds a slot.  The callback returns: no
+ * longjmp(), no exception.
  *
  * A worker hands over what it has freed in haft_worker_flush(), in haft_worker_close(), and in a
  * haft_worker_quiescent() with 32 frees or none since the last one; parking hands nothing over.
  * haft_table_free(), and the last unpin of a freed object, hand over to the next quiescent point.
  * From then on each quiescent point of each worker of the table looks whether the grace period is
- * over, and then reclaims up to 512 slots and a batch, of any worker; with never_wait only those
- * that this worker has freed and that no ring has room for.  haft_table_reclaim() waits for it.
+ * over, and then reclaims some hundred slots of any worker; with never_wait only those that this
+ * worker has freed and that no ring has room for.  haft_table_reclaim() waits for it.
  *
  * A call reclaims only slots whose grace period has elapsed when it begins, so it returns, whatever
- * callbacks free while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a
- * callback reclaims slots in the next quiescent point or reservation outside callbacks.
- * haft_table_clear(), haft_table_close() and haft_unshare() go on until no freed object is left,
- * and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
+ * callbacks free while grace periods end.  haft_table_clear(), haft_table_close() and
+ * haft_unshare() go on until no freed object is left, and haft_insert_wait() and its kin while the
+ * answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -135,11 +117,11 @@ typedef struct haft_table_options {
  * waiting_bytes.  A worker's part of it, 1/32 but at most 2,048 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
- * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
- * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
- * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
- * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
- * alignment.  Frees never fail: objects that were live at once may all wait at once.
+ * at one time and as many as fit in waiting_bytes: where a fresh slot would exceed that, the answer
+ * is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays in a read section costs at
+ * most that much memory.  Slots that are exhausted, or whose memory is released, do not count.  A
+ * slot is the object and 8 bytes, 8 more with pins, at the object's alignment.  Frees never fail:
+ * objects that were live at once may all wait at once.
  */
 
 /*
