@@ -39,10 +39,7 @@ struct pool {
     atomic_u64 segments;                 /* how many */
 };
 
-/*
- * `batches`: the most that can wait in the depot at once.  `heap` stays where it is.  HAFT_OK or
- * HAFT_NO_MEMORY.
- */
+/* `batches`: the most that the depot may hold.  `heap` must last.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status pool_open(struct pool *pool, uint64_t batches, const haft_allocator *heap);
 
 void pool_close(struct pool *pool);

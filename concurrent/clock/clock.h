@@ -13,10 +13,7 @@ struct member;
 struct nesting;
 struct text;
 
-/*
- * A member that a clock has no use for is NULL; the functions of domain.h and jobs_and_parks.h
- * check that.
- */
+/* NULL: the clock has no use for it; the functions of domain.h and jobs_and_parks.h check that. */
 struct clock {
     const char *name;
     bool is_foreign; /* its read sections are those of a foreign clock */
@@ -36,10 +33,7 @@ struct clock {
     /* A worker runs short of slots.  Lock-free. */
     void (*hurry)(haft_domain *domain);
 
-    /*
-     * Wait until `ticket` is done, outside read sections; for the calling thread a quiescent
-     * point.  HAFT_OK; HAFT_BUSY, at once, where waiting cannot help.
-     */
+    /* Wait until `ticket` is done: a quiescent point.  HAFT_BUSY at once: waiting is no help. */
     haft_status (*wait_for)(haft_domain *domain, uint64_t ticket);
 
     /*
@@ -54,10 +48,7 @@ struct clock {
     /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
 
-    /*
-     * No grace period waits for the calling thread from here to there.  Both or none.  A thread
-     * that is parked stays so.
-     */
+    /* Both or none.  In between no grace period waits for the thread; a parked one stays parked. */
     void (*offline)(haft_domain *domain);
     void (*online)(haft_domain *domain);
 

@@ -13,10 +13,7 @@ void domain_hurry(haft_domain *domain);
 /* Tell the clock that slots were handed over.  Lock-free. */
 void domain_handed(haft_domain *domain);
 
-/*
- * The calling thread opens, or closes, a worker, by its clock's rules: join and leave of struct
- * clock.
- */
+/* The calling thread opens, or closes, a worker: join and leave of struct clock. */
 haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member **member,
                         uint32_t *lift);
 void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift);

@@ -19,10 +19,7 @@ bool domain_has_open_jobs(haft_domain *domain);
 /* Whether the calling thread is in an inner job: it may announce nothing and wait for nothing. */
 bool domain_in_inner_job(haft_domain *domain);
 
-/*
- * The library could not remember that a job of the calling thread began, for want of memory: until
- * that ends, the thread opens no first worker.
- */
+/* For want of memory a job of the thread was not noted: until it ends, it opens no first worker. */
 bool job_is_forgotten(void);
 
 /*

@@ -7,22 +7,13 @@
 #include <haft/domain.h>
 #include <stdbool.h>
 
-/*
- * Whether a grace period is under way: a thread drives it, or some workers have not announced
- * themselves yet.  Wait-free; a hint.
- */
+/* Whether a grace period is under way, or some workers have not announced.  Wait-free; a hint. */
 bool domain_is_driven(const haft_domain *domain);
 
-/*
- * How long the grace period that is under way has been waited for, and the ticket that waits; 0:
- * none is.  Lock-free.
- */
+/* How long the grace period under way has been waited for, and its ticket; 0: none.  Lock-free. */
 uint64_t domain_waited_ns(haft_domain *domain, uint64_t *ticket);
 
-/*
- * Report a grace period that has been under way too long, once: by on_stall, or in a line to
- * stderr.  Lock-free apart from these.
- */
+/* Report once a grace period that lasts too long: on_stall, or a line.  Else lock-free. */
 void domain_notice_stall(haft_domain *domain);
 
 #endif /* HAFT_CONCURRENT_STALL_H */

@@ -6,10 +6,7 @@
 
 #include "concurrent/counted/state.h"
 
-/*
- * The list's lock.  Forks wait for it, so that the child finds the list whole.  A thread that has
- * the registry's may take it, never the other way round.
- */
+/* The list's lock, which forks wait for.  It is taken after the registry's, never before. */
 void open_list_lock(void);
 void open_list_unlock(void);
 

@@ -67,10 +67,7 @@ static inline bool shards_try(haft_counted *table, atomic_u64 *shard, uint64_t *
     return cas_acq_rel(SHARD, shard, head, shards_head_after(head, *word));
 }
 
-/*
- * A slot of some shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED.  shards_take_surely: HAFT_FULL only if at
- * one moment of the call all shards were empty.
- */
+/* HAFT_OK, HAFT_FULL, HAFT_CLOSED; _surely: FULL only if all shards were empty at one moment. */
 haft_status shards_take(haft_counted *table, uint64_t *index);
 haft_status shards_take_surely(haft_counted *table, uint64_t *index);
 

@@ -83,10 +83,7 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **object)
     return HAFT_OK;
 }
 
-/*
- * haft_insert when the filling batch is empty, or the table does not allow the quick way.  Not
- * inlined: its calls would cost haft_insert a stack frame.
- */
+/* haft_insert where the short way does not do.  Inlined, it would cost that a stack frame. */
 static NOINLINE haft_status insert_by_calls(haft_worker *worker, const void *object, haft_id *id,
                                             const void *caller)
 {

@@ -24,17 +24,11 @@ void exchange_put_ready(haft_worker *worker, struct batch *batch);
  * */
 void exchange_offer_ready(haft_worker *worker, struct batch *batch);
 
-/*
- * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
- * workers, open or closed.  NULL: none.
- */
+/* A batch to be reused at once: the worker's own or the depot's; or other workers'.  NULL: none. */
 struct batch *exchange_take_ready(haft_worker *worker);
 struct batch *exchange_steal_ready(haft_worker *worker);
 
-/*
- * A batch that has elapsed, with a ticket up to `done`, which the domain has done: the worker's
- * own, or the depot's; or from the rings of others.  NULL: none.
- */
+/* A batch that has elapsed by `done`: the worker's own or the depot's; or others'.  NULL: none. */
 struct batch *exchange_take_elapsed(haft_worker *worker, uint64_t done);
 struct batch *exchange_steal_elapsed(haft_worker *worker, uint64_t done);
 

@@ -22,10 +22,7 @@
 #include <assert.h>
 #include <haft/memory.h>
 
-/*
- * An extent in one word: the first slot in the upper half, how many in the lower, and a flag: they
- * have been used before.
- */
+/* An extent: its first slot in the upper half, how many in the lower, and a flag: used before. */
 #define AGAIN (UINT64_C(1) << 31)
 
 static uint64_t extent_of(uint64_t first, uint64_t count, uint64_t flag)

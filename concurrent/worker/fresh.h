@@ -12,10 +12,7 @@
 /* The worker's extent, which is empty, has `count` slots from `first` on; used before or not. */
 void fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again);
 
-/*
- * Up to `most` fresh slots: how many, from `*first` on.  0 if there are none, with HAFT_FULL or
- * HAFT_NO_MEMORY in `*status`.
- */
+/* How many fresh slots, up to `most`, from `*first` on.  0: `*status` is FULL or NO_MEMORY. */
 uint64_t fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
 
 /* Fresh slots in all workers' extents: those used before, or those never used. */

@@ -7,10 +7,7 @@
 
 #include "concurrent/worker/state.h"
 
-/*
- * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
- * `fresh` slots.
- */
+/* Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or that of `fresh`. */
 haft_status occupancy_why_none(const haft_table *table, const haft_worker *worker,
                                haft_status fresh);
 

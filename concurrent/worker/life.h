@@ -52,10 +52,7 @@ static inline bool life_is_reserved(const struct slots *slots, haft_id id)
            word_with_index(&slots->format, id.bits, MARK_RESERVED);
 }
 
-/*
- * End the life of `id`: true to one of all threads that try.  `*next`: the word that the slot has
- * now; in the last life its generation is 0.
- */
+/* End the life of `id`: true to one of all threads that try.  `*next`: the slot's word now. */
 static inline bool life_end(const struct slots *slots, haft_id id, uint64_t *next)
 {
     atomic_u64 *word = slots_word(slots, id.bits & slots->view.mask);
@@ -69,10 +66,7 @@ static inline bool life_end(const struct slots *slots, haft_id id, uint64_t *nex
     return cas_acquire(PUBLISH, word, id.bits, *next);
 }
 
-/*
- * The word of a slot that is reclaimed: free for the life that `word` has the generation of, or
- * exhausted.
- */
+/* The word of a reclaimed slot: free for the life of `word`'s generation, or exhausted. */
 static inline uint64_t life_after(const struct slots *slots, uint64_t word)
 {
     const struct word_format *format = &slots->format;

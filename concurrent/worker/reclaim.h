@@ -21,10 +21,7 @@ void reclaim_batch(haft_worker *worker, struct batch *source);
  */
 void reclaim_quietly(haft_worker *worker, struct batch *batch);
 
-/*
- * Inside a callback: the batch that takes the slots reclaimed so far, if it has any and is of this
- * table; else NULL.
- */
+/* Inside a callback: the batch of slots reclaimed so far, if any and of this table; else NULL. */
 struct batch *reclaim_destination(const haft_table *table);
 
 #endif /* HAFT_CONCURRENT_RECLAIM_H */

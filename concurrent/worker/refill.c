@@ -254,10 +254,7 @@ static bool ask_sources(haft_worker *worker, struct refill *refill)
            use_elapsed(worker, refill, exchange_steal_elapsed);
 }
 
-/*
- * One round.  HAFT_OK: the filling batch has slots; or a batch was reclaimed, and it is time for
- * another round.
- */
+/* One round.  HAFT_OK: the filling batch has slots, or a batch was reclaimed: another round. */
 static haft_status refill_round(haft_worker *worker, struct refill *refill)
 {
     const bool has_begun = transit_begin(worker);

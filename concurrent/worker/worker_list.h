@@ -23,10 +23,7 @@ haft_worker *worker_list_add(haft_table *table, enum worker_state state);
 /* Why there is none to open or to borrow: HAFT_CLOSED or HAFT_NO_MEMORY. */
 haft_status worker_list_why_none(const haft_table *table);
 
-/*
- * From now on no thread opens a worker, and those that are open find no slots.  Whether all workers
- * are closed.
- */
+/* No thread opens a worker from now on, and open ones find no slots.  Whether all are closed. */
 bool worker_list_end(haft_table *table);
 bool worker_list_has_ended(const haft_table *table);
 

@@ -19,10 +19,7 @@ struct given {
 /* Of a program's options; NULL: none is given. */
 struct given given_of(void *memory, uint64_t size);
 
-/*
- * Whether at least `needed` bytes are given, which suffice wherever they begin; or no memory, of
- * size 0.  Asked before any is taken: of too little memory not a byte is written.
- */
+/* Whether at least `needed` bytes are given, or none, of size 0.  Asked before any is taken. */
 bool given_suffices(const struct given *given, uint64_t needed);
 
 /* Whether a block of memory can have as many bytes: there are addresses for it. */
@@ -31,10 +28,7 @@ bool given_is_possible(uint64_t bytes);
 /* For measuring: nothing is written. */
 struct given given_to_measure(void);
 
-/*
- * `size` bytes, zero, at a multiple of `alignment`, a power of two.  NULL: there are not as many.
- * Where memory is measured, any address but NULL.
- */
+/* `size` zero bytes at a multiple of `alignment`; NULL: too few remain.  Measured: any but NULL. */
 void *given_take(struct given *given, uint64_t size, uint64_t alignment);
 
 #endif /* HAFT_LIB_GIVEN_H */

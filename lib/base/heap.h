@@ -13,10 +13,7 @@
 /* The heap for an option `allocator`, of which NULL means malloc. */
 haft_allocator heap_of(const haft_allocator *allocator);
 
-/*
- * `size` bytes at a multiple of `alignment`, a power of two; heap_take_zero: all zero.  NULL: the
- * heap has no more.
- */
+/* `size` bytes at a multiple of `alignment`; heap_take_zero: all zero.  NULL: there are none. */
 void *heap_take(const haft_allocator *heap, size_t size, size_t alignment);
 void *heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment);
 

@@ -32,10 +32,7 @@ char *os_reserve(size_t size, bool readable, bool *in_steps);
 /* Make bytes of a reservation, from a page's start on, writable; some of them may be already. */
 bool os_commit(char *base, size_t size);
 
-/*
- * Whether the bytes, whole pages, are part of what is written when the process crashes; those of a
- * reservation are at first.  Systems that leave nothing out do nothing.
- */
+/* Whether whole pages are written when the process crashes, as a reservation's are at first. */
 void os_dump(char *base, size_t size, bool wanted);
 
 /* Give a whole reservation back. */
@@ -44,10 +41,7 @@ void os_release(char *base, size_t size);
 /* The bytes, whole pages, become zero, and their memory goes back to the system. */
 bool os_discard(char *base, size_t size);
 
-/*
- * Have the system find memory now for the bytes, which are writable, from a page's start.  True
- * also where the system cannot be asked: then memory comes when they are written.
- */
+/* Find memory now for writable bytes from a page's start.  True if the system cannot be asked. */
 bool os_populate(char *base, size_t size);
 
 /* The system may take huge pages for a reservation, if it has them. */
@@ -125,10 +119,7 @@ void os_mutex_lock(struct os_mutex *mutex);
 bool os_mutex_try_lock(struct os_mutex *mutex);
 void os_mutex_unlock(struct os_mutex *mutex);
 
-/*
- * os_condition_wait: with the mutex, until woken, or for no reason; false: until os_now_ns() passes
- * `until_ns`.
- */
+/* os_condition_wait: with the mutex, until woken, or for no reason; false: `until_ns` passed. */
 void os_condition_open(struct os_condition *condition);
 void os_condition_close(struct os_condition *condition);
 bool os_condition_wait(struct os_condition *condition, struct os_mutex *mutex, uint64_t until_ns);
@@ -140,10 +131,7 @@ void os_semaphore_close(struct os_semaphore *semaphore);
 void os_semaphore_post(struct os_semaphore *semaphore);
 void os_semaphore_wait(struct os_semaphore *semaphore);
 
-/*
- * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
- * none.  The `before` handed over last runs first.
- */
+/* From now on each fork calls these, if not NULL; the `before` handed over last runs first. */
 bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
 #endif /* HAFT_LIB_OS_H */

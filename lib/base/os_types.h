@@ -20,10 +20,7 @@ enum { MUTEX_WORDS = 8, SEMAPHORE_WORDS = 15 };
 enum { MUTEX_WORDS = 6, SEMAPHORE_WORDS = 4 };
 #endif
 
-/*
- * Whether memory of os_reserve() without `readable` can be read only when it is committed: on
- * Windows; and with HAFT_OS_IN_STEPS, which tests that elsewhere.
- */
+/* Whether memory reserved without `readable` is unreadable until committed, as on Windows. */
 #if (defined(_WIN32) && !defined(HAFT_OS_BARE)) || defined(HAFT_OS_IN_STEPS)
 enum { OS_READS_IN_STEPS = 1 };
 #else

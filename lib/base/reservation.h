@@ -68,10 +68,7 @@ void reservation_ask_for_huge_pages(const struct reservation *reservation);
 /* The first bytes of one of `size` bytes that the system charges for, if it does so in steps. */
 uint64_t reservation_first_step(uint64_t size, uint64_t end);
 
-/*
- * Make the first `end` bytes writable, before they are written.  HAFT_OK or HAFT_NO_MEMORY.  Any
- * threads, lock-free.
- */
+/* Make the first `end` bytes writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads, lock-free. */
 haft_status reservation_commit(struct reservation *reservation, uint64_t end);
 
 /* The first bytes that are writable, at least. */

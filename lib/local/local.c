@@ -426,10 +426,7 @@ static void run_destructor(haft_local *local)
     settle(local, index, next);
 }
 
-/*
- * Run the destructors that are due, and those that become due meanwhile: in a loop, since a chain
- * of objects that end each other may be longer than the stack is deep.
- */
+/* Run destructors that are due, and become due meanwhile: in a loop, as chains may be long. */
 static void run_destructors(haft_local *local)
 {
     const int cancel = os_cancel_off();

@@ -7,10 +7,7 @@
 
 #include "lib/local/state.h"
 
-/*
- * A table of that name, all else zero, in given memory if that is not NULL, else in the heap; NULL:
- * no memory.  local_free() ends it.
- */
+/* A table of that name, else zero, in given memory or, if NULL, the heap.  NULL: no memory. */
 haft_local *local_new(const char *name, struct given *given, const haft_allocator *heap);
 
 /*

@@ -115,10 +115,7 @@ void local_push(haft_local *local, uint64_t index, uint64_t word)
     }
 }
 
-/*
- * List all slots from `first` on, below `end`, the lowest first.  They go to the front: at the
- * end of the queue they would pass for slots freed just now.
- */
+/* List the slots from `first` on, below `end`, in order, at the front: none was freed just now. */
 static void list_fresh(haft_local *local, uint64_t first, uint64_t end)
 {
     for (uint64_t index = end; index-- > first;) {

@@ -45,23 +45,14 @@ struct runs {
     bool stay;                 /* no run is ever released */
 };
 
-/*
- * For an array of `slots` slots, `stride` bytes apart; is_biased: it does not begin with a page.
- * No records yet.
- */
+/* For `slots` slots, `stride` bytes apart; is_biased: they begin within a page.  No records yet. */
 void runs_setup(struct runs *runs, uint64_t slots, uint64_t stride, bool is_biased);
 void runs_close(struct runs *runs);
 
-/*
- * Address space for the records, if there is none and runs do not stay: they can be read.  HAFT_OK
- * or HAFT_NO_MEMORY.
- */
+/* Reserve readable address space for the records, unless runs stay.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status runs_reserve(struct runs *runs);
 
-/*
- * Make sure of the records of all runs with slots below `end`, which do not stay.  HAFT_OK or
- * HAFT_NO_MEMORY.
- */
+/* Make sure of the records of all runs with slots below `end`.  HAFT_OK or HAFT_NO_MEMORY. */
 haft_status runs_prepare(struct runs *runs, uint64_t end);
 
 /*

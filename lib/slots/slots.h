@@ -42,10 +42,7 @@ uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released
 /* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
 
-/*
- * HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation.  Any
- * threads.
- */
+/* HAFT_OK, or why no slot below index `end` can ever match `id`.  Any threads. */
 haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
 
 /* As above, for an id that the caller chose: without a generation it is malformed. */
@@ -76,10 +73,7 @@ static inline atomic_u64 *slots_pins(const struct slots *slots, atomic_u64 *word
     return word + 1 + (slots->object_size + 7) / 8;
 }
 
-/*
- * The word that a slot's next life begins from: a fresh slot stands for its first life.  For
- * tables whose runs are never released.
- */
+/* The word that a slot's next life begins from; a fresh slot's first.  Only where runs stay. */
 static inline uint64_t slots_begin(const struct slots *slots, uint64_t word)
 {
     return word == 0 ? slots->format.first : word;

@@ -40,10 +40,7 @@ struct haft_local_front {
     uint64_t generation_mask; /* 0: nothing is freed in place */
 };
 
-/*
- * Not for programs: the free slot to be used next is taken, under the id that the caller stores in
- * its word; or NULL.
- */
+/* Not for programs: take the slot to be used next, under the id that the caller stores; or NULL. */
 HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view,
                                                         haft_id *id)
 {
@@ -63,10 +60,7 @@ HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_
     return at;
 }
 
-/*
- * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is
- * to be done.
- */
+/* Not for programs: free `id` in place; false, with nothing changed: the call must do it. */
 HAFT_ONLY_INLINE bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
 {
     struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));

@@ -73,10 +73,7 @@ struct haft_front_slot {
     uint64_t inserted;     /* before it */
 };
 
-/*
- * haft_worker_has_front - whether the worker is as these headers know it: the library is of their
- * version.
- */
+/* haft_worker_has_front - whether the library is of the version of these headers. */
 HAFT_ONLY_INLINE bool haft_worker_has_front(const haft_worker *worker)
 {
     const struct haft_worker_front *front =
