@@ -71,10 +71,7 @@ enum { haft__MUTEX_WORDS = 8, haft__SEMAPHORE_WORDS = 15 };
 enum { haft__MUTEX_WORDS = 6, haft__SEMAPHORE_WORDS = 4 };
 #endif
 
-/*
- * Whether memory of os_reserve() without `readable` can be read only when it is committed: on
- * Windows; and with HAFT_OS_IN_STEPS, which tests that elsewhere.
- */
+/* Whether memory reserved without `readable` is unreadable until committed, as on Windows. */
 #if (defined(_WIN32) && !defined(HAFT_OS_BARE)) || defined(HAFT_OS_IN_STEPS)
 enum { haft__OS_READS_IN_STEPS = 1 };
 #else
@@ -128,10 +125,7 @@ HAFT_INTERNAL char *haft__os_reserve(size_t size, bool readable, bool *in_steps)
 /* Make bytes of a reservation, from a page's start on, writable; some of them may be already. */
 HAFT_INTERNAL bool haft__os_commit(char *base, size_t size);
 
-/*
- * Whether the bytes, whole pages, are part of what is written when the process crashes; those of a
- * reservation are at first.  Systems that leave nothing out do nothing.
- */
+/* Whether whole pages are written when the process crashes, as a reservation's are at first. */
 HAFT_INTERNAL void haft__os_dump(char *base, size_t size, bool wanted);
 
 /* Give a whole reservation back. */
@@ -140,10 +134,7 @@ HAFT_INTERNAL void haft__os_release(char *base, size_t size);
 /* The bytes, whole pages, become zero, and their memory goes back to the system. */
 HAFT_INTERNAL bool haft__os_discard(char *base, size_t size);
 
-/*
- * Have the system find memory now for the bytes, which are writable, from a page's start.  True
- * also where the system cannot be asked: then memory comes when they are written.
- */
+/* Find memory now for writable bytes from a page's start.  True if the system cannot be asked. */
 HAFT_INTERNAL bool haft__os_populate(char *base, size_t size);
 
 /* The system may take huge pages for a reservation, if it has them. */
@@ -221,10 +212,7 @@ HAFT_INTERNAL void haft__os_mutex_lock(struct haft__os_mutex *mutex);
 HAFT_INTERNAL bool haft__os_mutex_try_lock(struct haft__os_mutex *mutex);
 HAFT_INTERNAL void haft__os_mutex_unlock(struct haft__os_mutex *mutex);
 
-/*
- * os_condition_wait: with the mutex, until woken, or for no reason; false: until os_now_ns() passes
- * `until_ns`.
- */
+/* os_condition_wait: with the mutex, until woken, or for no reason; false: `until_ns` passed. */
 HAFT_INTERNAL void haft__os_condition_open(struct haft__os_condition *condition);
 HAFT_INTERNAL void haft__os_condition_close(struct haft__os_condition *condition);
 HAFT_INTERNAL
@@ -237,10 +225,7 @@ HAFT_INTERNAL void haft__os_semaphore_close(struct haft__os_semaphore *semaphore
 HAFT_INTERNAL void haft__os_semaphore_post(struct haft__os_semaphore *semaphore);
 HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore);
 
-/*
- * From now on each fork calls these, in the parent before and after it, and in the child; NULL for
- * none.  The `before` handed over last runs first.
- */
+/* From now on each fork calls these, if not NULL; the `before` handed over last runs first. */
 HAFT_INTERNAL
 bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
@@ -604,10 +589,7 @@ struct haft__given {
 /* Of a program's options; NULL: none is given. */
 HAFT_INTERNAL struct haft__given haft__given_of(void *memory, uint64_t size);
 
-/*
- * Whether at least `needed` bytes are given, which suffice wherever they begin; or no memory, of
- * size 0.  Asked before any is taken: of too little memory not a byte is written.
- */
+/* Whether at least `needed` bytes are given, or none, of size 0.  Asked before any is taken. */
 HAFT_INTERNAL bool haft__given_suffices(const struct haft__given *given, uint64_t needed);
 
 /* Whether a block of memory can have as many bytes: there are addresses for it. */
@@ -616,10 +598,7 @@ HAFT_INTERNAL bool haft__given_is_possible(uint64_t bytes);
 /* For measuring: nothing is written. */
 HAFT_INTERNAL struct haft__given haft__given_to_measure(void);
 
-/*
- * `size` bytes, zero, at a multiple of `alignment`, a power of two.  NULL: there are not as many.
- * Where memory is measured, any address but NULL.
- */
+/* `size` zero bytes at a multiple of `alignment`; NULL: too few remain.  Measured: any but NULL. */
 HAFT_INTERNAL void *haft__given_take(struct haft__given *given, uint64_t size, uint64_t alignment);
 
 /*
@@ -775,10 +754,7 @@ HAFT_INTERNAL void *haft__given_take(struct haft__given *given, uint64_t size, u
 /* The heap for an option `allocator`, of which NULL means malloc. */
 HAFT_INTERNAL haft_allocator haft__heap_of(const haft_allocator *allocator);
 
-/*
- * `size` bytes at a multiple of `alignment`, a power of two; heap_take_zero: all zero.  NULL: the
- * heap has no more.
- */
+/* `size` bytes at a multiple of `alignment`; heap_take_zero: all zero.  NULL: there are none. */
 HAFT_INTERNAL void *haft__heap_take(const haft_allocator *heap, size_t size, size_t alignment);
 HAFT_INTERNAL void *haft__heap_take_zero(const haft_allocator *heap, size_t size, size_t alignment);
 
@@ -2491,10 +2467,7 @@ HAFT_INTERNAL void haft__reservation_ask_for_huge_pages(const struct haft__reser
 /* The first bytes of one of `size` bytes that the system charges for, if it does so in steps. */
 HAFT_INTERNAL uint64_t haft__reservation_first_step(uint64_t size, uint64_t end);
 
-/*
- * Make the first `end` bytes writable, before they are written.  HAFT_OK or HAFT_NO_MEMORY.  Any
- * threads, lock-free.
- */
+/* Make the first `end` bytes writable.  HAFT_OK or HAFT_NO_MEMORY.  Any threads, lock-free. */
 HAFT_INTERNAL haft_status haft__reservation_commit(struct haft__reservation *reservation, uint64_t end);
 
 /* The first bytes that are writable, at least. */
@@ -3153,23 +3126,14 @@ struct haft__runs {
     bool stay;                 /* no run is ever released */
 };
 
-/*
- * For an array of `slots` slots, `stride` bytes apart; is_biased: it does not begin with a page.
- * No records yet.
- */
+/* For `slots` slots, `stride` bytes apart; is_biased: they begin within a page.  No records yet. */
 HAFT_INTERNAL void haft__runs_setup(struct haft__runs *runs, uint64_t slots, uint64_t stride, bool is_biased);
 HAFT_INTERNAL void haft__runs_close(struct haft__runs *runs);
 
-/*
- * Address space for the records, if there is none and runs do not stay: they can be read.  HAFT_OK
- * or HAFT_NO_MEMORY.
- */
+/* Reserve readable address space for the records, unless runs stay.  HAFT_OK or HAFT_NO_MEMORY. */
 HAFT_INTERNAL haft_status haft__runs_reserve(struct haft__runs *runs);
 
-/*
- * Make sure of the records of all runs with slots below `end`, which do not stay.  HAFT_OK or
- * HAFT_NO_MEMORY.
- */
+/* Make sure of the records of all runs with slots below `end`.  HAFT_OK or HAFT_NO_MEMORY. */
 HAFT_INTERNAL haft_status haft__runs_prepare(struct haft__runs *runs, uint64_t end);
 
 /*
@@ -3441,10 +3405,7 @@ HAFT_INTERNAL uint64_t haft__slots_bytes(const struct haft__slots *slots, uint64
 /* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
 HAFT_INTERNAL haft_status haft__slots_populate(const struct haft__slots *slots, uint64_t first, uint64_t end);
 
-/*
- * HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation.  Any
- * threads.
- */
+/* HAFT_OK, or why no slot below index `end` can ever match `id`.  Any threads. */
 HAFT_INTERNAL haft_status haft__slots_check_fields(const struct haft__slots *slots, haft_id id, uint64_t end);
 
 /* As above, for an id that the caller chose: without a generation it is malformed. */
@@ -3475,10 +3436,7 @@ static inline haft__atomic_u64 *haft__slots_pins(const struct haft__slots *slots
     return word + 1 + (slots->object_size + 7) / 8;
 }
 
-/*
- * The word that a slot's next life begins from: a fresh slot stands for its first life.  For
- * tables whose runs are never released.
- */
+/* The word that a slot's next life begins from; a fresh slot's first.  Only where runs stay. */
 static inline uint64_t haft__slots_begin(const struct haft__slots *slots, uint64_t word)
 {
     return word == 0 ? slots->format.first : word;
@@ -4852,10 +4810,7 @@ static inline uint64_t haft__local_listed(const haft_local *local)
  * insertion and restoring share.
  */
 
-/*
- * A table of that name, all else zero, in given memory if that is not NULL, else in the heap; NULL:
- * no memory.  local_free() ends it.
- */
+/* A table of that name, else zero, in given memory or, if NULL, the heap.  NULL: no memory. */
 HAFT_INTERNAL
 haft_local *haft__local_new(const char *name, struct haft__given *given, const haft_allocator *heap);
 
@@ -5377,10 +5332,7 @@ static void haft__run_destructor(haft_local *local)
     haft__settle(local, index, next);
 }
 
-/*
- * Run the destructors that are due, and those that become due meanwhile: in a loop, since a chain
- * of objects that end each other may be longer than the stack is deep.
- */
+/* Run destructors that are due, and become due meanwhile: in a loop, as chains may be long. */
 static void haft__run_destructors(haft_local *local)
 {
     const int cancel = haft__os_cancel_off();
@@ -5673,10 +5625,7 @@ HAFT_INTERNAL void haft__local_push(haft_local *local, uint64_t index, uint64_t 
     }
 }
 
-/*
- * List all slots from `first` on, below `end`, the lowest first.  They go to the front: at the
- * end of the queue they would pass for slots freed just now.
- */
+/* List the slots from `first` on, below `end`, in order, at the front: none was freed just now. */
 static void haft__list_fresh(haft_local *local, uint64_t first, uint64_t end)
 {
     for (uint64_t index = end; index-- > first;) {
@@ -6406,10 +6355,7 @@ HAFT_INTERNAL void haft__free_slots_close(haft_counted *table);
  * concurrent/counted/open_list.h - the counted tables that are open in this process, newest first.
  */
 
-/*
- * The list's lock.  Forks wait for it, so that the child finds the list whole.  A thread that has
- * the registry's may take it, never the other way round.
- */
+/* The list's lock, which forks wait for.  It is taken after the registry's, never before. */
 HAFT_INTERNAL void haft__open_list_lock(void);
 HAFT_INTERNAL void haft__open_list_unlock(void);
 
@@ -7102,10 +7048,7 @@ static inline bool haft__shards_try(haft_counted *table, haft__atomic_u64 *shard
     return haft__cas_acq_rel(SHARD, shard, head, haft__shards_head_after(head, *word));
 }
 
-/*
- * A slot of some shard: HAFT_OK, HAFT_FULL, HAFT_CLOSED.  shards_take_surely: HAFT_FULL only if at
- * one moment of the call all shards were empty.
- */
+/* HAFT_OK, HAFT_FULL, HAFT_CLOSED; _surely: FULL only if all shards were empty at one moment. */
 HAFT_INTERNAL haft_status haft__shards_take(haft_counted *table, uint64_t *index);
 HAFT_INTERNAL haft_status haft__shards_take_surely(haft_counted *table, uint64_t *index);
 
@@ -8555,10 +8498,7 @@ struct haft__pool {
     haft__atomic_u64 segments;                 /* how many */
 };
 
-/*
- * `batches`: the most that can wait in the depot at once.  `heap` stays where it is.  HAFT_OK or
- * HAFT_NO_MEMORY.
- */
+/* `batches`: the most that the depot may hold.  `heap` must last.  HAFT_OK or HAFT_NO_MEMORY. */
 HAFT_INTERNAL
 haft_status haft__pool_open(struct haft__pool *pool, uint64_t batches, const haft_allocator *heap);
 
@@ -9198,10 +9138,7 @@ struct haft__member;
 struct haft__nesting;
 struct haft__text;
 
-/*
- * A member that a clock has no use for is NULL; the functions of domain.h and jobs_and_parks.h
- * check that.
- */
+/* NULL: the clock has no use for it; the functions of domain.h and jobs_and_parks.h check that. */
 struct haft__clock {
     const char *name;
     bool is_foreign; /* its read sections are those of a foreign clock */
@@ -9221,10 +9158,7 @@ struct haft__clock {
     /* A worker runs short of slots.  Lock-free. */
     void (*hurry)(haft_domain *domain);
 
-    /*
-     * Wait until `ticket` is done, outside read sections; for the calling thread a quiescent
-     * point.  HAFT_OK; HAFT_BUSY, at once, where waiting cannot help.
-     */
+    /* Wait until `ticket` is done: a quiescent point.  HAFT_BUSY at once: waiting is no help. */
     haft_status (*wait_for)(haft_domain *domain, uint64_t ticket);
 
     /*
@@ -9239,10 +9173,7 @@ struct haft__clock {
     /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
     void (*quiescent)(haft_domain *domain, struct haft__member *member, uint64_t backlog);
 
-    /*
-     * No grace period waits for the calling thread from here to there.  Both or none.  A thread
-     * that is parked stays so.
-     */
+    /* Both or none.  In between no grace period waits for the thread; a parked one stays parked. */
     void (*offline)(haft_domain *domain);
     void (*online)(haft_domain *domain);
 
@@ -9379,10 +9310,7 @@ HAFT_INTERNAL void haft__domain_hurry(haft_domain *domain);
 /* Tell the clock that slots were handed over.  Lock-free. */
 HAFT_INTERNAL void haft__domain_handed(haft_domain *domain);
 
-/*
- * The calling thread opens, or closes, a worker, by its clock's rules: join and leave of struct
- * clock.
- */
+/* The calling thread opens, or closes, a worker: join and leave of struct clock. */
 HAFT_INTERNAL
 haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct haft__member **member,
                         uint32_t *lift);
@@ -9569,10 +9497,7 @@ HAFT_INTERNAL bool haft__domain_has_open_jobs(haft_domain *domain);
 /* Whether the calling thread is in an inner job: it may announce nothing and wait for nothing. */
 HAFT_INTERNAL bool haft__domain_in_inner_job(haft_domain *domain);
 
-/*
- * The library could not remember that a job of the calling thread began, for want of memory: until
- * that ends, the thread opens no first worker.
- */
+/* For want of memory a job of the thread was not noted: until it ends, it opens no first worker. */
 HAFT_INTERNAL bool haft__job_is_forgotten(void);
 
 /*
@@ -9591,22 +9516,13 @@ HAFT_INTERNAL void haft__lift_keep(struct haft__nesting *haft__nesting);
  * concurrent/clock/stall.h - grace periods that last too long, and their report.
  */
 
-/*
- * Whether a grace period is under way: a thread drives it, or some workers have not announced
- * themselves yet.  Wait-free; a hint.
- */
+/* Whether a grace period is under way, or some workers have not announced.  Wait-free; a hint. */
 HAFT_INTERNAL bool haft__domain_is_driven(const haft_domain *domain);
 
-/*
- * How long the grace period that is under way has been waited for, and the ticket that waits; 0:
- * none is.  Lock-free.
- */
+/* How long the grace period under way has been waited for, and its ticket; 0: none.  Lock-free. */
 HAFT_INTERNAL uint64_t haft__domain_waited_ns(haft_domain *domain, uint64_t *ticket);
 
-/*
- * Report a grace period that has been under way too long, once: by on_stall, or in a line to
- * stderr.  Lock-free apart from these.
- */
+/* Report once a grace period that lasts too long: on_stall, or a line.  Else lock-free. */
 HAFT_INTERNAL void haft__domain_notice_stall(haft_domain *domain);
 
 /* concurrent/clock/clock_foreign.c */
@@ -11668,10 +11584,7 @@ static inline bool haft__life_is_reserved(const struct haft__slots *slots, haft_
            haft__word_with_index(&slots->format, id.bits, haft__MARK_RESERVED);
 }
 
-/*
- * End the life of `id`: true to one of all threads that try.  `*next`: the word that the slot has
- * now; in the last life its generation is 0.
- */
+/* End the life of `id`: true to one of all threads that try.  `*next`: the slot's word now. */
 static inline bool haft__life_end(const struct haft__slots *slots, haft_id id, uint64_t *next)
 {
     haft__atomic_u64 *word = haft__slots_word(slots, id.bits & slots->view.mask);
@@ -11685,10 +11598,7 @@ static inline bool haft__life_end(const struct haft__slots *slots, haft_id id, u
     return haft__cas_acquire(PUBLISH, word, id.bits, *next);
 }
 
-/*
- * The word of a slot that is reclaimed: free for the life that `word` has the generation of, or
- * exhausted.
- */
+/* The word of a reclaimed slot: free for the life of `word`'s generation, or exhausted. */
 static inline uint64_t haft__life_after(const struct haft__slots *slots, uint64_t word)
 {
     const struct haft__word_format *format = &slots->format;
@@ -11890,10 +11800,7 @@ HAFT_INTERNAL haft_worker *haft__worker_list_add(haft_table *table, enum haft__w
 /* Why there is none to open or to borrow: HAFT_CLOSED or HAFT_NO_MEMORY. */
 HAFT_INTERNAL haft_status haft__worker_list_why_none(const haft_table *table);
 
-/*
- * From now on no thread opens a worker, and those that are open find no slots.  Whether all workers
- * are closed.
- */
+/* No thread opens a worker from now on, and open ones find no slots.  Whether all are closed. */
 HAFT_INTERNAL bool haft__worker_list_end(haft_table *table);
 HAFT_INTERNAL bool haft__worker_list_has_ended(const haft_table *table);
 
@@ -12016,10 +11923,7 @@ haft_status haft_reserve(haft_worker *worker, haft_id *id, void **haft__object)
     return HAFT_OK;
 }
 
-/*
- * haft_insert when the filling batch is empty, or the table does not allow the quick way.  Not
- * inlined: its calls would cost haft_insert a stack frame.
- */
+/* haft_insert where the short way does not do.  Inlined, it would cost that a stack frame. */
 static haft__NOINLINE haft_status haft__insert_by_calls(haft_worker *worker, const void *haft__object, haft_id *id,
                                             const void *caller)
 {
@@ -12297,17 +12201,11 @@ HAFT_INTERNAL void haft__exchange_put_ready(haft_worker *worker, struct haft__ba
  * */
 HAFT_INTERNAL void haft__exchange_offer_ready(haft_worker *worker, struct haft__batch *batch);
 
-/*
- * A batch that may be reused at once: the worker's own, or the depot's; or from the rings of other
- * workers, open or closed.  NULL: none.
- */
+/* A batch to be reused at once: the worker's own or the depot's; or other workers'.  NULL: none. */
 HAFT_INTERNAL struct haft__batch *haft__exchange_take_ready(haft_worker *worker);
 HAFT_INTERNAL struct haft__batch *haft__exchange_steal_ready(haft_worker *worker);
 
-/*
- * A batch that has elapsed, with a ticket up to `done`, which the domain has done: the worker's
- * own, or the depot's; or from the rings of others.  NULL: none.
- */
+/* A batch that has elapsed by `done`: the worker's own or the depot's; or others'.  NULL: none. */
 HAFT_INTERNAL struct haft__batch *haft__exchange_take_elapsed(haft_worker *worker, uint64_t done);
 HAFT_INTERNAL struct haft__batch *haft__exchange_steal_elapsed(haft_worker *worker, uint64_t done);
 
@@ -12599,10 +12497,7 @@ HAFT_INTERNAL struct haft__batch *haft__exchange_take_waiting(haft_worker *worke
 /* The worker's extent, which is empty, has `count` slots from `first` on; used before or not. */
 HAFT_INTERNAL void haft__fresh_give(haft_worker *worker, uint64_t first, uint64_t count, bool again);
 
-/*
- * Up to `most` fresh slots: how many, from `*first` on.  0 if there are none, with HAFT_FULL or
- * HAFT_NO_MEMORY in `*status`.
- */
+/* How many fresh slots, up to `most`, from `*first` on.  0: `*status` is FULL or NO_MEMORY. */
 HAFT_INTERNAL
 uint64_t haft__fresh_take(haft_worker *worker, uint64_t most, uint64_t *first, haft_status *status);
 
@@ -12659,10 +12554,7 @@ HAFT_INTERNAL bool haft__released_has(const haft_table *table, uint64_t haft__ru
  *           touched it
  */
 
-/*
- * An extent in one word: the first slot in the upper half, how many in the lower, and a flag: they
- * have been used before.
- */
+/* An extent: its first slot in the upper half, how many in the lower, and a flag: used before. */
 #define haft__AGAIN (UINT64_C(1) << 31)
 
 static uint64_t haft__extent_of(uint64_t first, uint64_t count, uint64_t flag)
@@ -12887,10 +12779,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
  * told: HAFT_FULL or HAFT_BUSY.  Any thread, wait-free, O(workers).
  */
 
-/*
- * Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or the answer for
- * `fresh` slots.
- */
+/* Why `worker` found no slot: HAFT_BUSY if waiting will help, else HAFT_FULL or that of `fresh`. */
 HAFT_INTERNAL haft_status haft__occupancy_why_none(const haft_table *table, const haft_worker *worker,
                                              haft_status fresh);
 
@@ -13421,10 +13310,7 @@ HAFT_INTERNAL void haft__reclaim_batch(haft_worker *worker, struct haft__batch *
  */
 HAFT_INTERNAL void haft__reclaim_quietly(haft_worker *worker, struct haft__batch *batch);
 
-/*
- * Inside a callback: the batch that takes the slots reclaimed so far, if it has any and is of this
- * table; else NULL.
- */
+/* Inside a callback: the batch of slots reclaimed so far, if any and of this table; else NULL. */
 HAFT_INTERNAL struct haft__batch *haft__reclaim_destination(const haft_table *table);
 
 /* concurrent/worker/reclaim.c */
@@ -13821,10 +13707,7 @@ static bool haft__ask_sources(haft_worker *worker, struct haft__refill *refill)
            haft__use_elapsed(worker, refill, haft__exchange_steal_elapsed);
 }
 
-/*
- * One round.  HAFT_OK: the filling batch has slots; or a batch was reclaimed, and it is time for
- * another round.
- */
+/* One round.  HAFT_OK: the filling batch has slots, or a batch was reclaimed: another round. */
 static haft_status haft__refill_round(haft_worker *worker, struct haft__refill *refill)
 {
     const bool has_begun = haft__transit_begin(worker);

@@ -62,17 +62,17 @@
  *     haft/status.h         381  what haft's functions answer
  *     haft/view.h           724  resolving ids: what every table has in common
  *     haft/domain.h        1451  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1771  the handle table that all threads share, and its workers
- *     haft/counted.h       2266  the handle table for any thread: objects are held by counts
- *     haft/local.h         2611  the handle table of one thread: slots with holes, stable addresses
+ *     haft/table.h         1766  the handle table that all threads share, and its workers
+ *     haft/counted.h       2243  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2588  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2937  visiting the live objects of a shared table
- *     haft/pin.h           3048  holding on to an object beyond a read section
- *     haft/share.h         3097  hand a local table over to all threads, and back
- *     haft/memory.h        3174  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2914  visiting the live objects of a shared table
+ *     haft/pin.h           3025  holding on to an object beyond a read section
+ *     haft/share.h         3074  hand a local table over to all threads, and back
+ *     haft/memory.h        3151  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1062  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4210  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4178  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          978  a grace period that the program brings: a foreign clock
  *
@@ -978,7 +978,8 @@ HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
  * haft/clock.h - a grace period that the program brings: a foreign clock.
  *
  * A domain with HAFT_CLOCK_THREAD or HAFT_CLOCK_CALLER is given the read sections of another
- * library, and its way to wait for them, as a struct of callbacks.  haft/urcu.h has it for liburcu.
+ * library, and its way to wait for them, as a struct of callbacks.  haft/urcu.h has it for liburcu,
+ * docs/job-systems.md a page on other ones.
  *
  *     section   the span in which a thread may use what it resolved: from begin() to the end() that
  *               matches it; or, of a clock with online() and offline(), from online(), or from one
@@ -995,9 +996,8 @@ HAFT_INLINE bool haft_run_next(haft_run *run, haft_id *id, void **object)
  *   - to tell ThreadSanitizer where sections end and grace periods have passed.  Readers that call
  *     the other library directly make these notes themselves (haft/detail/tsan.h).
  *
- * ThreadSanitizer believes wait(): it misses a wait() that returns before a section ends, if the
- * section has ended when the memory is reused, and a wait() that orders too little.  So a clock is
- * tried with objects that would show it, as in stress/live_on_free; docs/job-systems.md says how.
+ * ThreadSanitizer believes wait(): it misses one that returns too early or orders too little.  So a
+ * clock is tried with objects that would show it, as in stress/live_on_free.
  */
 
 /*
@@ -1455,11 +1455,11 @@ HAFT_ONLY_INLINE void haft_note_grace_elapsed(void)
  * open at the free has ended.  A domain has a clock, which finds out when that is; any number of
  * tables share it.  The clock says what a read section is:
  *
- * thread, caller   the sections of the foreign clock it was opened with: of another library, such
- *                  as liburcu (see below)
- * workers          from one haft_worker_quiescent() of a thread to the next; only threads with
- *                  an open worker on the domain may resolve
- * frame            from one haft_domain_tick() to the next; any thread may resolve
+ *   thread, caller   the sections of the foreign clock it was opened with: of another library, such
+ *                    as liburcu (see below)
+ *   workers          from one haft_worker_quiescent() of a thread to the next; only threads with
+ *                    an open worker on the domain may resolve
+ *   frame            from one haft_domain_tick() to the next; any thread may resolve
  *
  * Batches of freed slots take tickets; the driver of the clock waits for one full grace period and
  * then marks all tickets that were taken before it began as done.
@@ -1629,28 +1629,23 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *
  *   with begin()    a section lasts from haft_section_begin() to haft_section_end(); a thread's
  *                   sections nest.  Of liburcu: memb, mb, bp
- *   with online()   begin and end cost nothing and do nothing: a section lasts from one quiescent
- *                   point (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu:
- *                   qsbr, which stands for all such clocks in what follows
- *
- *   not foreign     the workers clock works as qsbr does: a section lasts from one quiescent point
- *                   of a thread with open workers to the next, whichever of its workers on the
- *                   domain it is; register, begin and end do nothing.  A thread without an open
- *                   worker is in no section: debug builds assert it where haft_scan(), a cursor,
- *                   haft_pin() or haft_require() looks, unless all threads are away.  With the
- *                   frame clock all of them do nothing: a section lasts from tick to tick (debug
- *                   builds count them).
+ *   with online()   begin and end do nothing: a section lasts from one quiescent point
+ *                   (haft_worker_quiescent, haft_thread_offline) to the next.  Of liburcu: qsbr,
+ *                   which stands for all such clocks in what follows
+ *   workers         as qsbr: a section lasts from one quiescent point of a thread with open workers
+ *                   on the domain to the next; register, begin and end do nothing.  Debug builds
+ *                   assert that a thread without one does not look (haft_scan(), a cursor,
+ *                   haft_pin(), haft_require()), unless all threads are away
+ *   frame           all of them do nothing: a section lasts from tick to tick (debug builds count)
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
  * calls work on every clock, and they nest.
  *
  * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
- * one domain is one for all.  Calls that wait are made outside the sections of every domain and
- * foreign clock; a thread that waits for one inside a section of another can wait for itself, by
- * way of a thread that does the reverse.  So a thread that is online in several (with qsbr, or with
- * open workers on domains with the workers clock) goes offline in the others before it calls what
- * waits for one, and haft_worker_quiescent() is such a call: two threads, each waiting in another
- * domain, would wait for one another for ever.
+ * one domain is one for all.  Calls that wait, haft_worker_quiescent() among them, are made outside
+ * the sections of every domain and foreign clock, or two threads, each waiting in a section of the
+ * other's, would wait for one another for ever.  So a thread that is online in several (with qsbr,
+ * or with open workers on domains with the workers clock) goes offline in the others first.
  *
  * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin,
  * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,
@@ -1771,10 +1766,9 @@ void haft_thread_online(haft_domain *domain);
  * haft/table.h - the handle table that all threads share, and its workers.
  *
  * Threads insert and free through workers and resolve through the table's view (haft/view.h).
- * Objects never move; growth takes address space that was reserved at opening.
- *
- * Built with AddressSanitizer, program and library, a look at a freed object is reported from the
- * moment its slot is reclaimed, after the grace period, until the slot is used again.
+ * Objects never move; growth takes address space that was reserved at opening.  Built with
+ * AddressSanitizer, program and library, a look at a freed object is reported from the moment its
+ * slot is reclaimed until the slot is used again.
  *
  * Calls that would wait, or that announce a quiescent point, do nothing and answer HAFT_IN_SECTION
  * inside an inner job or inside a section of a clock that can tell (haft/domain.h),
@@ -1784,36 +1778,24 @@ void haft_thread_online(haft_domain *domain);
  * quiescent points of the calling thread: pointers that it resolved before are void, and "outside
  * read sections" means that it holds none.
  *
- * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the
- * line on stderr in its place; system calls for memory (strict overcommit); and, in a worker's
- * first insertions and quiescent points, the allocator.
+ * Progress and cost leave out what a call may run besides: on_reclaim; on_stall, or the line on
+ * stderr in its place; system calls for memory (strict overcommit); and, in a worker's first
+ * insertions and quiescent points, the allocator.
  *
- * The child of a fork has one thread, the one that forked, which needs no call for that.  With what
- * its parent had open it resolves, opens workers and goes on with its own, inserts, frees, pins,
- * ends jobs and callbacks, and closes: haft_table_close() and haft_domain_close() give memory back
- * and do no more.  They wait for nothing, call nothing, touch no lock and no thread of the clock's,
- * and count neither pins nor workers of threads that are gone.  What would wait for a grace period
- * says HAFT_FORKED (haft_insert_wait, haft_reserve_wait, haft_domain_wait, haft_trim, haft_unshare
- * and their kin), and what its threads free is used again only where haft_domain_tick() ends grace
- * periods.  Slots in other threads' hands are lost to the child: those that their workers held
- * back, or that a call was moving.  So is a table that another thread was opening or closing, with
- * its domain.  A domain that the child opens is like any other; with a foreign clock that knows of
- * no forks, such as liburcu's except bp, its waits may last for ever.
- *
- * Contents:
- *
- *   the table      haft_table_options, on_reclaim; haft_table_footprint, _open, _close, _reclaim
- *   looking at it  haft_table_view and other properties; haft_diagnose, haft_id_at;
- *                  haft_table_stats_get
- *   workers        haft_worker_open, _close, _quiescent, _flush
- *   one object     haft_reserve, haft_publish, haft_abort; haft_insert; haft_reserve_wait,
- *                  haft_insert_wait; haft_free
- *   many at once   haft_insert_many, _free_many
+ * The child of a fork has one thread, the one that forked.  With what its parent had open it
+ * resolves, opens workers and goes on with its own, inserts, frees, pins, ends jobs and callbacks,
+ * and closes: haft_table_close() and haft_domain_close() then only give memory back, wait for
+ * nothing, call nothing, and count neither pins nor workers of threads that are gone.  What would
+ * wait for a grace period says HAFT_FORKED, and what the child frees is used again only where
+ * haft_domain_tick() ends grace periods.  Slots that other threads' workers held back, or that a
+ * call was moving, are lost to the child; so is a table, with its domain, that another thread was
+ * opening or closing.  A domain that the child opens is like any other; with a foreign clock that
+ * knows of no forks, such as liburcu's except bp, its waits may last for ever.
  *
  * Unless a function says otherwise:
  *
- * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing
- *           has changed, and results are untouched.
+ * Returns   nothing, or what the first line says.  After a status other than HAFT_OK nothing has
+ *           changed, and results are untouched.
  * Threads   any.
  * Ordering  none.
  * Progress  wait-free.
@@ -1823,37 +1805,32 @@ void haft_thread_online(haft_domain *domain);
 /* --- the table --- */
 
 /*
- * on_reclaim: called once for each freed object, after its grace period, by the thread that takes
- * its slot back: in calls that reserve or insert; in haft_worker_quiescent(), _flush() and
- * _close(); in haft_table_reclaim() and haft_trim(); in haft_table_clear(), _close() and
- * haft_unshare().  Objects that live when the table is cleared or closed are freed by that.
- * Until it returns, `object` may be read and written, and `worker` used, but not closed.  `id` is
- * the id that the object had.  `worker` is one of the calling thread's, or a closed one, borrowed
- * for the call.
+ * on_reclaim: called once for each freed object, after its grace period, by the thread that
+ * reclaims its slot: in calls that reserve or insert; in haft_worker_quiescent(), _flush() and
+ * _close(); in haft_table_reclaim(), _clear() and _close(), haft_trim() and haft_unshare().
+ * Objects that live when the table is cleared or closed are freed by that.  `object` may be read
+ * and written until it returns, `worker` used, but not closed: it is one of the calling thread's,
+ * or a closed one, borrowed for the call.  `id` is the id that the object had.
  *
  * It may reserve, publish, insert, abort, free and unpin, by `worker` and by any worker of its
- * thread; call haft_table_free(); and resolve and pin where its thread may.  It runs outside
- * locks, and never
- * within another callback of a shared table.  Calls that wait, announce a quiescent point, close,
- * flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain and in release builds
- * too: a job above the callback may hold pointers.  A reservation in a callback finds slots that
- * its thread has just reclaimed, ready ones and fresh ones, but reclaims none itself: so it may
- * answer HAFT_BUSY where one after the callback finds a slot.
- *
- * It returns: no longjmp(), no exception.
+ * thread; call haft_table_free(); and resolve and pin where its thread may.  It runs outside locks,
+ * and never within another callback of a shared table.  Calls that wait, announce a quiescent
+ * point, close, flush, trim or share answer HAFT_IN_CALLBACK, for every table and domain: a job
+ * above the callback may hold pointers.  A reservation in a callback reclaims nothing itself: so it
+ * may answer HAFT_BUSY where one after the callback finds a slot.  The callback returns: no
+ * longjmp(), no exception.
  *
  * A worker hands over what it has freed in haft_worker_flush(), in haft_worker_close(), and in a
  * haft_worker_quiescent() with 32 frees or none since the last one; parking hands nothing over.
  * haft_table_free(), and the last unpin of a freed object, hand over to the next quiescent point.
  * From then on each quiescent point of each worker of the table looks whether the grace period is
- * over, and then reclaims up to 512 slots and a batch, of any worker; with never_wait only those
- * that this worker has freed and that no ring has room for.  haft_table_reclaim() waits for it.
+ * over, and then reclaims some hundred slots of any worker; with never_wait only those that this
+ * worker has freed and that no ring has room for.  haft_table_reclaim() waits for it.
  *
  * A call reclaims only slots whose grace period has elapsed when it begins, so it returns, whatever
- * callbacks free while grace periods end.  A table that answers HAFT_BUSY or HAFT_FULL to a
- * callback reclaims slots in the next quiescent point or reservation outside callbacks.
- * haft_table_clear(), haft_table_close() and haft_unshare() go on until no freed object is left,
- * and haft_insert_wait() and its kin while the answer is HAFT_BUSY.
+ * callbacks free while grace periods end.  haft_table_clear(), haft_table_close() and
+ * haft_unshare() go on until no freed object is left, and haft_insert_wait() and its kin while the
+ * answer is HAFT_BUSY.
  */
 typedef void haft_reclaim(void *object, haft_id id, haft_worker *worker, void *arg);
 
@@ -1888,11 +1865,11 @@ typedef struct haft_table_options {
  * waiting_bytes.  A worker's part of it, 1/32 but at most 2,048 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
- * at one time and as many as fit in waiting_bytes: where no slot can be reused, and a fresh one
- * would exceed that, the answer is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays
- * in a read section costs at most that much memory.  Slots that are exhausted, or whose memory is
- * released, do not count.  A slot is the object and 8 bytes, 8 more with pins, at the object's
- * alignment.  Frees never fail: objects that were live at once may all wait at once.
+ * at one time and as many as fit in waiting_bytes: where a fresh slot would exceed that, the answer
+ * is HAFT_BUSY, and haft_insert_wait() waits.  So a thread that stays in a read section costs at
+ * most that much memory.  Slots that are exhausted, or whose memory is released, do not count.  A
+ * slot is the object and 8 bytes, 8 more with pins, at the object's alignment.  Frees never fail:
+ * objects that were live at once may all wait at once.
  */
 
 /*
@@ -3632,10 +3609,7 @@ struct haft_local_front {
     uint64_t generation_mask; /* 0: nothing is freed in place */
 };
 
-/*
- * Not for programs: the free slot to be used next is taken, under the id that the caller stores in
- * its word; or NULL.
- */
+/* Not for programs: take the slot to be used next, under the id that the caller stores; or NULL. */
 HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_view view,
                                                         haft_id *id)
 {
@@ -3655,10 +3629,7 @@ HAFT_ONLY_INLINE haft_atomic_u64 *haft_local_front_take(haft_local *local, haft_
     return at;
 }
 
-/*
- * Not for programs: free `id` in place; false, with nothing changed, if it is not live or more is
- * to be done.
- */
+/* Not for programs: free `id` in place; false, with nothing changed: the call must do it. */
 HAFT_ONLY_INLINE bool haft_local_front_put(haft_local *local, haft_view view, haft_id id)
 {
     struct haft_local_front *front = HAFT_CAST(struct haft_local_front *, HAFT_CAST(void *, local));
@@ -3877,10 +3848,7 @@ struct haft_front_slot {
     uint64_t inserted;     /* before it */
 };
 
-/*
- * haft_worker_has_front - whether the worker is as these headers know it: the library is of their
- * version.
- */
+/* haft_worker_has_front - whether the library is of the version of these headers. */
 HAFT_ONLY_INLINE bool haft_worker_has_front(const haft_worker *worker)
 {
     const struct haft_worker_front *front =
