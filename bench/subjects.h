@@ -403,7 +403,7 @@ class Local
     /* Uses the table up: freed slots come back first, so the first fresh one tells. */
     uint64_t high_water()
     {
-        const haft_layout layout = haft_local_layout(local);
+        const haft_layout layout = haft_local_info(local).layout;
         haft_id id;
 
         do {

@@ -83,7 +83,7 @@ static bool fight(ship_local ships, ship_id us, ship_id them)
 /* Any thread with workers on both tables: our ship fires at herself, and counts what comes. */
 static bool fire(ship_table ships, torpedo_table torpedoes, ship_id us)
 {
-    haft_domain *domain = haft_table_domain(ships.table);
+    haft_domain *domain = haft_table_info(ships.table).domain;
     torpedo_worker worker;
     torpedo_id id;
     struct torpedo *torpedo;

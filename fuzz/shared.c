@@ -459,7 +459,7 @@ static void fill(struct play *play)
 /* What only tables with pins have.  False if this table has not. */
 static bool take_option(struct play *play)
 {
-    if (!haft_table_has_pins(play->table)) {
+    if (!haft_table_info(play->table).pins) {
         return false;
     }
     (play->now.code % 8 < 6 ? shared_pin : shared_unpin)(play);

@@ -25,7 +25,7 @@ void shared_look(struct play *play)
     play_check_object(play, id, haft_resolve(play->view, id));
     must_equal(haft_resolve_many(play->view, &id, &object, 1), said == HAFT_OK, "resolve_many");
     play_check_object(play, id, object);
-    if (haft_table_has_pins(play->table)) {
+    if (haft_table_info(play->table).pins) {
         const struct slot *slot = model_pinnable(&play->model, id);
 
         must_equal(haft_pins(play->table, id), slot != NULL ? slot->pins : 0, "pins");

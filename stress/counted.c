@@ -277,7 +277,7 @@ static void open_table(struct stage *stage)
     };
 
     must(&stage->run, haft_counted_open(&options, &stage->table), "opening the table");
-    stage->layout = haft_counted_layout(stage->table);
+    stage->layout = haft_counted_info(stage->table).layout;
 }
 
 static void insert_all(struct stage *stage, uint64_t count)

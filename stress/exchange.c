@@ -246,7 +246,7 @@ static void open_stage(struct stage *stage)
     stage->domain = open_domain(&stage->run);
     must(&stage->run, haft_table_open(stage->domain, &options, &stage->table), "opening the table");
     stage->view = haft_table_view(stage->table);
-    stage->layout = haft_table_layout(stage->table);
+    stage->layout = haft_table_info(stage->table).layout;
     stage->room = options.capacity / (2 * stage->run.threads);
 
     const uint64_t slots = haft_table_stats_get(stage->table).limit + HAFT_FIRST_INDEX;

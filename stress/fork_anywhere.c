@@ -182,7 +182,7 @@ static void *run(void *before)
 
 static uint64_t index_of(haft_id id)
 {
-    return haft_id_index(haft_table_layout(table), id);
+    return haft_id_index(haft_table_info(table).layout, id);
 }
 
 /* Of its slots each is got once, and none that an object of the other thread's has. */

@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 
     must(&stage.run, haft_table_open(stage.domain, &options, &stage.table), "opening the table");
     stage.view = haft_table_view(stage.table);
-    stage.layout = haft_table_layout(stage.table);
+    stage.layout = haft_table_info(stage.table).layout;
     run_threads(stage.run.threads, body, &stage);
 
     close_with_domain(&stage.run, stage.table);

@@ -149,7 +149,7 @@ int main(int argc, char **argv)
     run_until(&stage.run, 100000);
     stage.domain = open_domain(&stage.run);
     must(&stage.run, haft_table_open(stage.domain, &options, &stage.table), "opening the table");
-    stage.layout = haft_table_layout(stage.table);
+    stage.layout = haft_table_info(stage.table).layout;
     run_threads(stage.run.threads, body, &stage);
 
     const uint64_t live = haft_table_stats_get(stage.table).live;

@@ -346,7 +346,7 @@ static void open_stage(struct stage *stage)
     stage->domain = open_domain(&stage->run);
     must(&stage->run, haft_table_open(stage->domain, &options, &stage->table), "opening the table");
     stage->view = haft_table_view(stage->table);
-    stage->layout = haft_table_layout(stage->table);
+    stage->layout = haft_table_info(stage->table).layout;
     must(&stage->run, haft_worker_open(stage->table, &worker), "opening a worker");
     for (int i = 0; i < FIRST_STABLE; i++) {
         insert_stable(stage, worker);

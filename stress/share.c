@@ -201,7 +201,7 @@ int main(int argc, char **argv)
 
     must(&stage.run, haft_local_open(&options, &stage.local), "opening the local table");
     stage.view = haft_local_view(stage.local);
-    stage.layout = haft_local_layout(stage.local);
+    stage.layout = haft_local_info(stage.local).layout;
     run_threads(stage.run.threads, body, &stage);
 
     pthread_barrier_destroy(&stage.shared);

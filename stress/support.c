@@ -236,7 +236,7 @@ haft_worker *enter_as_reader(const struct run *run, haft_table *table)
 {
     haft_worker *worker = NULL;
 
-    haft_thread_register(haft_table_domain(table));
+    haft_thread_register(haft_table_info(table).domain);
     if (run->clock == HAFT_CLOCK_WORKERS) {
         must(run, haft_worker_open(table, &worker), "opening a reader's worker");
     }
@@ -248,12 +248,12 @@ void leave_as_reader(haft_table *table, haft_worker *worker)
     if (worker != NULL) {
         haft_worker_close(worker);
     }
-    haft_thread_unregister(haft_table_domain(table));
+    haft_thread_unregister(haft_table_info(table).domain);
 }
 
 void pass_quiescent_point(haft_table *table, haft_worker *worker, struct chance *chance)
 {
-    haft_domain *domain = haft_table_domain(table);
+    haft_domain *domain = haft_table_info(table).domain;
 
     if (worker != NULL && one_in(chance, 2)) {
         haft_worker_quiescent(worker);
@@ -334,7 +334,7 @@ void close_table(const struct run *run, haft_table *table)
 
 void close_with_domain(const struct run *run, haft_table *table)
 {
-    haft_domain *domain = haft_table_domain(table);
+    haft_domain *domain = haft_table_info(table).domain;
 
     close_table(run, table);
     must(run, haft_domain_close(domain), "closing the domain");
@@ -453,7 +453,7 @@ void held_open(struct held *held, haft_table_options options)
     held->domain = open_domain(&held->run);
     must(&held->run, haft_table_open(held->domain, &options, &held->table), "opening the table");
     held->view = haft_table_view(held->table);
-    held->layout = haft_table_layout(held->table);
+    held->layout = haft_table_info(held->table).layout;
     held->slots = HAFT_FIRST_INDEX + haft_table_stats_get(held->table).limit;
 }
 

@@ -135,7 +135,7 @@ static void open_stage(struct stage *stage)
     stage->strangers = stage->run.threads / 2;
     stage->domain = open_domain(&stage->run);
     must(&stage->run, haft_table_open(stage->domain, &options, &stage->table), "opening the table");
-    stage->layout = haft_table_layout(stage->table);
+    stage->layout = haft_table_info(stage->table).layout;
     if (haft_table_stats_get(stage->table).limit + HAFT_FIRST_INDEX > SLOTS) {
         violation(&stage->run, "the table has more slots than this program knows");
     }

@@ -14,7 +14,7 @@ static void body(unsigned number, void *shared)
 {
     struct players *players = shared;
     struct turns *turns = players->turns;
-    haft_domain *domain = haft_table_domain(turns->table);
+    haft_domain *domain = haft_table_info(turns->table).domain;
     haft_worker *worker;
 
     sem_wait(&players->turn[number]);

@@ -289,17 +289,15 @@ int subject_describe(const struct subject *subject, haft_id id, char *text, size
                    haft_counted_diagnose_format(subject->counted, id, text, size));
 }
 
-haft_layout subject_layout(const struct subject *subject)
+haft_info subject_info(const struct subject *subject)
 {
-    return OF_KIND(subject, haft_local_layout(subject->local),
-                   haft_table_layout(subject->shared.table), haft_packed_layout(subject->packed),
-                   haft_counted_layout(subject->counted));
+    return OF_KIND(subject, haft_local_info(subject->local), haft_table_info(subject->shared.table),
+                   haft_packed_info(subject->packed), haft_counted_info(subject->counted));
 }
 
-const char *subject_name(const struct subject *subject)
+haft_layout subject_layout(const struct subject *subject)
 {
-    return OF_KIND(subject, haft_local_name(subject->local), haft_table_name(subject->shared.table),
-                   haft_packed_name(subject->packed), haft_counted_name(subject->counted));
+    return subject_info(subject).layout;
 }
 
 uint64_t subject_live(const struct subject *subject)

@@ -277,7 +277,7 @@ haft_table_stats stats_of(const haft_table *table)
 void settle(haft_worker *worker)
 {
     assert_status(haft_worker_flush(worker), HAFT_OK);
-    assert_status(haft_domain_wait(haft_table_domain(haft_worker_table(worker))), HAFT_OK);
+    assert_status(haft_domain_wait(haft_table_info(haft_worker_table(worker)).domain), HAFT_OK);
 }
 
 static void *stay_inside(void *arg)

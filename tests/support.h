@@ -230,8 +230,8 @@ bool subject_is_live(const struct subject *subject, haft_id id);
 haft_status subject_diagnose(const struct subject *subject, haft_id id);
 int subject_describe(const struct subject *subject, haft_id id, char *text, size_t size);
 haft_status subject_id_at(const struct subject *subject, uint64_t index, haft_id *id);
+haft_info subject_info(const struct subject *subject);
 haft_layout subject_layout(const struct subject *subject);
-const char *subject_name(const struct subject *subject);
 uint64_t subject_live(const struct subject *subject);
 uint64_t subject_exhausted(const struct subject *subject); /* not of packed ones */
 

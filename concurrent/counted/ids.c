@@ -8,19 +8,17 @@
 #include "concurrent/counted/queue.h"
 #include <haft/detail/typed_counted.h>
 
-haft_layout haft_counted_layout(const haft_counted *table)
+haft_info haft_counted_info(const haft_counted *table)
 {
-    return table->format.layout;
-}
+    const haft_layout layout = table->format.layout;
 
-const char *haft_counted_name(const haft_counted *table)
-{
-    return table->name;
-}
-
-size_t haft_counted_object_size(const haft_counted *table)
-{
-    return table->object_size;
+    return (haft_info){
+        .name = table->name,
+        .capacity = table->capacity,
+        .object_size = table->object_size,
+        .layout = layout,
+        .tag = haft_id_tag(layout, (haft_id){table->format.tag}),
+    };
 }
 
 haft_status haft_counted_fits(const haft_counted *table, haft_type type)

@@ -307,29 +307,12 @@ haft_view haft_table_view(const haft_table *table)
     return table->slots.view;
 }
 
-haft_layout haft_table_layout(const haft_table *table)
+haft_info haft_table_info(const haft_table *table)
 {
-    return table->slots.format.layout;
-}
+    haft_info info = slots_info(&table->slots, table->name, table->capacity);
 
-const char *haft_table_name(const haft_table *table)
-{
-    return table->name;
-}
-
-haft_domain *haft_table_domain(const haft_table *table)
-{
-    return table->domain;
-}
-
-size_t haft_table_object_size(const haft_table *table)
-{
-    return table->slots.object_size;
-}
-
-bool haft_table_has_pins(const haft_table *table)
-{
-    return table->slots.has_pins;
+    info.domain = table->domain;
+    return info;
 }
 
 haft_status haft_diagnose(const haft_table *table, haft_id id)

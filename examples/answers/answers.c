@@ -45,7 +45,7 @@ static int allocate(struct replay *replay, uint64_t number)
     if (status != HAFT_OK) {
         return complain(replay, haft_status_text(status));
     }
-    haft_id_format(haft_table_layout(replay->table), *id, text, sizeof text);
+    haft_id_format(haft_table_info(replay->table).layout, *id, text, sizeof text);
     printf("%s %" PRIu64 "\n", text, id->bits);
     return 0;
 }
@@ -75,7 +75,7 @@ static int put_back(struct replay *replay, uint64_t number)
     const haft_status second = haft_free(replay->worker, id);
 
     replay->ids[number] = HAFT_NIL;
-    haft_id_format(haft_table_layout(replay->table), id, text, sizeof text);
+    haft_id_format(haft_table_info(replay->table).layout, id, text, sizeof text);
     printf("%s %s %s\n", text, haft_status_name(second), haft_status_text(second));
     return 0;
 }

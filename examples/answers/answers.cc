@@ -38,7 +38,7 @@ class replay
     {
         char text[HAFT_ID_TEXT_SIZE];
 
-        haft_id_format(haft_table_layout(table_.untyped()), name.untyped(), text, sizeof text);
+        haft_id_format(haft_table_info(table_.untyped()).layout, name.untyped(), text, sizeof text);
         return text;
     }
 

@@ -40,7 +40,7 @@ int main(void)
     for (int i = 0; i < 4; i++) {
         char text[HAFT_ID_TEXT_SIZE];
 
-        haft_id_format(haft_local_layout(ships), asked[i], text, sizeof text);
+        haft_id_format(haft_local_info(ships).layout, asked[i], text, sizeof text);
         printf("%s: %s\n", text, haft_status_name(haft_local_diagnose(ships, asked[i])));
     }
     haft_local_close(ships);

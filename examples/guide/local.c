@@ -63,8 +63,8 @@ int main(void)
     must(haft_local_insert(ships, NULL, &another)); /* into the slot of the ship that sank */
     char then[HAFT_ID_TEXT_SIZE], now[HAFT_ID_TEXT_SIZE];
 
-    haft_id_format(haft_local_layout(ships), them, then, sizeof then);
-    haft_id_format(haft_local_layout(ships), another, now, sizeof now);
+    haft_id_format(haft_local_info(ships).layout, them, then, sizeof then);
+    haft_id_format(haft_local_info(ships).layout, another, now, sizeof now);
     printf("%s: %s; %s: %s\n", then, haft_status_text(haft_local_diagnose(ships, them)), now,
            haft_status_text(haft_local_diagnose(ships, another)));
     haft_local_close(ships);

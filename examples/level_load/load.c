@@ -207,7 +207,7 @@ bool level_parse(const char *name, const char *text, size_t length, struct level
         return false;
     }
     loading.level = level;
-    loading.lines.layout = haft_local_layout(level->local);
+    loading.lines.layout = haft_local_info(level->local).layout;
     loading.line_of_slot = g_hash_table_new(NULL, NULL);
     const bool parsed = parse_all(&loading, error);
 

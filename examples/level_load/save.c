@@ -50,7 +50,7 @@ static bool append_slot(haft_id id, void *object, void *arg)
 
 GString *level_format(struct level *level)
 {
-    struct writing slots = {g_string_new(NULL), haft_local_layout(level->local), 0};
+    struct writing slots = {g_string_new(NULL), haft_local_info(level->local).layout, 0};
     GString *text = g_string_new(NULL);
 
     haft_local_for_each_slot(level->local, append_slot, &slots);

@@ -234,7 +234,7 @@ bool work(const struct workload *load, GError **error)
     haft_id *jobs = g_new(haft_id, count);
     struct pool pool = {
         .load = load,
-        .domain = haft_table_domain(load->table),
+        .domain = haft_table_info(load->table).domain,
         .view = haft_table_view(load->table),
     };
 

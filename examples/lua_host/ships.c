@@ -50,7 +50,7 @@ static int refuse(lua_State *lua, int argument, haft_id id, haft_status status)
     char text[HAFT_ID_TEXT_SIZE];
 
     fleet->refused++;
-    haft_id_format(haft_local_layout(fleet->ships), id, text, sizeof text);
+    haft_id_format(haft_local_info(fleet->ships).layout, id, text, sizeof text);
     return luaL_argerror(lua, argument,
                          lua_pushfstring(lua, "no ship is %s: %s", text, haft_status_text(status)));
 }
@@ -148,7 +148,8 @@ static int text(lua_State *lua)
 {
     char buffer[HAFT_ID_TEXT_SIZE];
 
-    haft_id_format(haft_local_layout(fleet_of(lua)->ships), to_id(lua, 1), buffer, sizeof buffer);
+    haft_id_format(haft_local_info(fleet_of(lua)->ships).layout, to_id(lua, 1), buffer,
+                   sizeof buffer);
     lua_pushstring(lua, buffer);
     return 1;
 }

@@ -353,8 +353,8 @@ class Table(_Slots):
         self.domain, self.library, self._c, self._must = domain, domain.library, domain._c, domain._must
         self._kept = self.library.options("haft_table_options", options)
         self._open("haft_table_open_sized", domain._handle, options=self._kept)
-        self._layout = self._c.haft_table_layout(self._handle)
-        self.object_size = self._c.haft_table_object_size(self._handle)
+        info = self._c.haft_table_info(self._handle)
+        self._layout, self.object_size = info.layout, info.object_size
 
     def close(self):
         """Not inside a section, of whatever domain."""
@@ -530,8 +530,8 @@ class Counted(_Slots):
         self.library, self._c, self._must = library, library.c, library.must
         self._kept = self.library.options("haft_counted_options", options)
         self._open("haft_counted_open_sized", options=self._kept)
-        self._layout = self._c.haft_counted_layout(self._handle)
-        self.object_size = self._c.haft_counted_object_size(self._handle)
+        info = self._c.haft_counted_info(self._handle)
+        self._layout, self.object_size = info.layout, info.object_size
 
     def insert(self, content=b""):
         """The id of a new object."""

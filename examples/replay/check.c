@@ -59,7 +59,7 @@ static void complain_of(struct member *member, const struct replay *replay, uint
     if (line != 0) {
         snprintf(place, sizeof place, "%" PRIu64, line);
     }
-    haft_id_format(haft_table_layout(run->table), replay->ids[object], text, sizeof text);
+    haft_id_format(haft_table_info(run->table).layout, replay->ids[object], text, sizeof text);
     complain(member, "%s:%s: object %" PRIu64 " of repeat %" PRIu64 ", id %s: %s", run->trace->path,
              place, run->trace->objects[object].number, replay->number + 1, text, what);
 }
@@ -68,7 +68,7 @@ static void complain_of_stale(struct member *member, haft_id id, const char *wha
 {
     char text[HAFT_ID_TEXT_SIZE];
 
-    haft_id_format(haft_table_layout(member->run->table), id, text, sizeof text);
+    haft_id_format(haft_table_info(member->run->table).layout, id, text, sizeof text);
     complain(member, "id %s, whose object was freed: %s", text, what);
 }
 
@@ -115,13 +115,13 @@ static void check_refused(struct member *member, haft_id id)
 /* Where an id is kept, in place of one that was kept there before. */
 static haft_id *place_of(struct member *member, haft_id id)
 {
-    return &member->kept[haft_id_index(haft_table_layout(member->run->table), id) % MAX_KEPT];
+    return &member->kept[haft_id_index(haft_table_info(member->run->table).layout, id) % MAX_KEPT];
 }
 
 /* Free the object that lived in the new object's slot before, if its id is at hand. */
 static void check_former(struct member *member, haft_id id)
 {
-    const haft_layout layout = haft_table_layout(member->run->table);
+    const haft_layout layout = haft_table_info(member->run->table).layout;
     const haft_id former = *place_of(member, id);
 
     if (!haft_id_is_nil(former) && haft_id_index(layout, former) == haft_id_index(layout, id)) {

@@ -163,11 +163,11 @@ haft_status haft_counted_close_wait(haft_counted *table);
 void haft_counted_abandon(haft_counted *table);
 
 /*
- * haft_counted_layout, haft_counted_name, haft_counted_object_size - as the table was opened.
+ * haft_counted_info - what the table was opened with.
+ *
+ * Progress  wait-free.
  */
-haft_layout haft_counted_layout(const haft_counted *table);
-const char *haft_counted_name(const haft_counted *table);
-size_t haft_counted_object_size(const haft_counted *table);
+haft_info haft_counted_info(const haft_counted *table);
 
 /* --- the way in --- */
 

@@ -168,15 +168,9 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
  */
 void haft_local_close(haft_local *local);
 
-/*
- * haft_local_view, haft_local_layout, haft_local_name, haft_local_object_size,
- * haft_local_has_pins - as the table was opened.
- */
+/* haft_local_view, haft_local_info - what resolves its ids; what the table was opened with. */
 haft_view haft_local_view(const haft_local *local);
-haft_layout haft_local_layout(const haft_local *local);
-const char *haft_local_name(const haft_local *local);
-size_t haft_local_object_size(const haft_local *local);
-bool haft_local_has_pins(const haft_local *local);
+haft_info haft_local_info(const haft_local *local);
 
 /*
  * haft_local_reserve - a slot whose id is not live yet.

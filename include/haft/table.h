@@ -237,15 +237,8 @@ haft_status haft_table_reclaim(haft_table *table);
 /* haft_table_view - what resolving needs; the same for the table's whole life. */
 haft_view haft_table_view(const haft_table *table);
 
-/*
- * haft_table_layout, haft_table_name, haft_table_domain, haft_table_object_size,
- * haft_table_has_pins - as the table was opened; the table owns the name.
- */
-haft_layout haft_table_layout(const haft_table *table);
-const char *haft_table_name(const haft_table *table);
-haft_domain *haft_table_domain(const haft_table *table);
-size_t haft_table_object_size(const haft_table *table);
-bool haft_table_has_pins(const haft_table *table);
+/* haft_table_info - what the table was opened with. */
+haft_info haft_table_info(const haft_table *table);
 
 /*
  * haft_diagnose - why an id does or does not resolve: HAFT_OK of a live object, else what is wrong

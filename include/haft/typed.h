@@ -60,7 +60,7 @@
  *   name_ref       haft_ref
  *   name_visit     a visitor, for name_scan() and name_local_for_each()
  *   name_resolve, name_is_live, name_resolve_many
- *   name_ref_of, name_ref_get, name_ref_is_live, name_ref_id, name_ref_is_nil, name_ref_equal
+ *   name_ref_of, name_ref_get, name_ref_is_live, name_ref_id
  *
  * The rest is for the other macros: name_type(), name_view_of(), which asks nothing, and
  * name_view_untyped().

@@ -58,10 +58,7 @@ typedef struct haft_view {
 /* Two slots: ids that are odd lead to an even word, and even ones to an odd word. */
 HAFT_CONSTANT(uint64_t haft_no_slots[2], 1, 0);
 
-/*
- * haft_slot_of - where the slot that an id leads to has its word: in the table's address range for
- * any bits at all, live or not.
- */
+/* Not for programs: the word of the slot that an id leads to; for any bits at all, the table's. */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
     return HAFT_WORD(view.base + (id.bits & view.mask) * view.stride);
@@ -177,24 +174,13 @@ HAFT_INLINE void *haft_ref_get(haft_ref ref)
 }
 
 /*
- * haft_ref_id, haft_ref_is_nil, haft_ref_equal - the id, live or not, HAFT_NIL of a nil ref;
- * whether it is nil; whether two refs name the same object, of the same table.  No slot is touched.
+ * haft_ref_id - the id, live or not; HAFT_NIL of a nil ref.  No slot is touched.
  *
  * Threads   any; also after the table has been closed.
  */
 HAFT_INLINE haft_id haft_ref_id(haft_ref ref)
 {
     return ref.id;
-}
-
-HAFT_INLINE bool haft_ref_is_nil(haft_ref ref)
-{
-    return ref.word == NULL;
-}
-
-HAFT_INLINE bool haft_ref_equal(haft_ref a, haft_ref b)
-{
-    return a.word == b.word && a.id.bits == b.id.bits;
 }
 
 /* --- runs: walking over slots that lie one after another --- */

@@ -215,24 +215,9 @@ haft_view haft_local_view(const haft_local *local)
     return local->slots.view;
 }
 
-haft_layout haft_local_layout(const haft_local *local)
+haft_info haft_local_info(const haft_local *local)
 {
-    return local->slots.format.layout;
-}
-
-const char *haft_local_name(const haft_local *local)
-{
-    return local->name;
-}
-
-size_t haft_local_object_size(const haft_local *local)
-{
-    return local->slots.object_size;
-}
-
-bool haft_local_has_pins(const haft_local *local)
-{
-    return local->slots.has_pins;
+    return slots_info(&local->slots, local->name, local->capacity);
 }
 
 uint64_t haft_local_count(const haft_local *local)

@@ -82,3 +82,15 @@ haft_status slots_id_at(const struct slots *slots, uint64_t index, haft_id *id)
     id->bits = word_with_index(format, word, index);
     return field == index ? HAFT_OK : HAFT_RESERVED;
 }
+
+haft_info slots_info(const struct slots *slots, const char *name, uint64_t capacity)
+{
+    return (haft_info){
+        .name = name,
+        .capacity = capacity,
+        .object_size = slots->object_size,
+        .layout = slots->format.layout,
+        .tag = slots->common.tag,
+        .pins = slots->has_pins,
+    };
+}

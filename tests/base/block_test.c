@@ -316,7 +316,7 @@ struct beside {
 static void *open_in_a_forgotten_job(void *arg)
 {
     struct beside *beside = arg;
-    haft_domain *domain = haft_table_domain(beside->table);
+    haft_domain *domain = haft_table_info(beside->table).domain;
     const haft_job_state job = haft_job_begin(domain); /* the other thread is the only one */
     haft_worker *worker;
 
@@ -359,7 +359,7 @@ Test(block, has_the_local_table_that_a_shared_one_in_it_becomes)
     must(haft_worker_close(worker) == HAFT_OK);
     assert_status(haft_unshare(in.table, &local), HAFT_OK);
     cr_expect(eq(ptr, local, in.table));
-    cr_expect(eq(str, (char *)haft_local_name(local), "tight"));
+    cr_expect(eq(str, (char *)haft_local_info(local).name, "tight"));
     cr_expect(haft_is_live(haft_local_view(local), id));
     expect_status(haft_local_free(local, id), HAFT_OK);
     expect_status(haft_local_insert(local, NULL, &id), HAFT_OK);

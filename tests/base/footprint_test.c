@@ -40,7 +40,7 @@ static void churn(struct churn *churn, haft_worker *worker)
 static void *churn_on_thread(void *arg)
 {
     struct churn *on = arg;
-    haft_domain *domain = haft_table_domain(on->table);
+    haft_domain *domain = haft_table_info(on->table).domain;
     haft_worker *worker;
 
     haft_thread_register(domain);

@@ -601,7 +601,7 @@ static void *free_and_reclaim(void *arg)
 
     must(haft_free(worker, insert(worker)) == HAFT_OK);
     must(haft_worker_flush(worker) == HAFT_OK);
-    must(haft_domain_tick(haft_table_domain(arg)) == HAFT_OK);
+    must(haft_domain_tick(haft_table_info(arg).domain) == HAFT_OK);
     must(haft_worker_quiescent(worker) == HAFT_OK);
     must(haft_worker_close(worker) == HAFT_OK);
     return NULL;

@@ -177,7 +177,7 @@ struct crosswise {
 static void *wait_for_mine(void *arg)
 {
     const struct crosswise *crosswise = arg;
-    haft_domain *elsewhere = haft_table_domain(crosswise->other);
+    haft_domain *elsewhere = haft_table_info(crosswise->other).domain;
     haft_worker *worker = open_worker(crosswise->mine);
     haft_worker *other = open_worker(crosswise->other);
 
@@ -186,7 +186,7 @@ static void *wait_for_mine(void *arg)
         must(haft_worker_flush(worker) == HAFT_OK);
         pthread_barrier_wait(crosswise->both);
         haft_thread_offline(elsewhere);
-        must(haft_domain_wait(haft_table_domain(crosswise->mine)) == HAFT_OK);
+        must(haft_domain_wait(haft_table_info(crosswise->mine).domain) == HAFT_OK);
         haft_thread_online(elsewhere);
     }
     must(haft_worker_close(other) == HAFT_OK);

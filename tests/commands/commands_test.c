@@ -329,7 +329,7 @@ static void destroy_in_order(uint64_t first_key, uint64_t second_key, bool secon
     for (int reused = 0, i = 0; i < 64; i++) {
         const haft_id id = record_create(last);
 
-        if (haft_id_generation(haft_table_layout(stage.shared.table), id) == 2) {
+        if (haft_id_generation(haft_table_info(stage.shared.table).layout, id) == 2) {
             must(reused < 2);
             ids[reused++] = id;
         }

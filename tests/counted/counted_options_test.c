@@ -57,7 +57,7 @@ Test(counted_open, it_has_the_size)
     haft_counted *table;
 
     assert_status(haft_counted_open(TEN(.object_size = 24), &table), HAFT_OK);
-    cr_expect(eq(sz, haft_counted_object_size(table), 24));
+    cr_expect(eq(sz, haft_counted_info(table).object_size, 24));
     expect_status(haft_counted_close(table), HAFT_OK);
 }
 

@@ -172,6 +172,6 @@ Test(local_front, asks_the_table_that_is_being_loaded)
     expect_status(haft_local_free_front(local, view, second), HAFT_OK);
     haft_local_load_end(local);
     id = insert_in_place(local, 3);
-    cr_expect(eq(u64, haft_id_index(haft_local_layout(local), id), HAFT_FIRST_INDEX));
+    cr_expect(eq(u64, haft_id_index(haft_local_info(local).layout, id), HAFT_FIRST_INDEX));
     cr_expect(eq(u64, haft_local_count(local), 1));
 }

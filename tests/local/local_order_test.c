@@ -22,12 +22,12 @@ static haft_local *open_ordered(haft_local_reuse reuse, uint64_t min_free, uint6
 
 static uint64_t index_of(const haft_local *local, haft_id id)
 {
-    return haft_id_index(haft_local_layout(local), id);
+    return haft_id_index(haft_local_info(local).layout, id);
 }
 
 static uint64_t generation_of(const haft_local *local, haft_id id)
 {
-    return haft_id_generation(haft_local_layout(local), id);
+    return haft_id_generation(haft_local_info(local).layout, id);
 }
 
 Test(order, fifo_uses_the_slot_freed_first_first_and_fresh_slots_only_when_none_is_free)

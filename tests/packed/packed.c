@@ -75,7 +75,7 @@ void packed_must_be_sound(const haft_packed *packed, size_t object_size)
     must(haft_packed_id_in(packed, count).bits == 0);
     must(haft_packed_state_in(packed, count) == HAFT_PACKED_UNUSED);
     must(haft_packed_id_in(packed, UINT64_MAX).bits == 0);
-    must(haft_packed_available(packed) <= haft_packed_capacity(packed) - count);
+    must(haft_packed_available(packed) <= haft_packed_info(packed).capacity - count);
 }
 
 void packed_close(haft_packed *packed)

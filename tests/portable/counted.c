@@ -36,6 +36,7 @@ static void test_counted_life(enum circumstance circumstance)
     void *memory = open_counted(
         circumstance,
         (haft_counted_options){.name = "held", .on_destroy = end, .destroy_arg = &ended}, &table);
+    const haft_info info = haft_counted_info(table);
     const uint64_t value = 7;
     haft_id ids[CAPACITY];
     haft_id id;
@@ -43,9 +44,7 @@ static void test_counted_life(enum circumstance circumstance)
     char text[200];
 
     ended = 0;
-    CHECK(strcmp(haft_counted_name(table), "held") == 0);
-    CHECK(haft_counted_layout(table).index_bits == 32);
-    CHECK(haft_counted_object_size(table) == sizeof value);
+    CHECK(strcmp(info.name, "held") == 0 && info.object_size == sizeof value);
     CHECK_OK(haft_counted_insert(table, &value, &ids[0]));
     CHECK_OK(haft_counted_reserve(table, &ids[1], &object));
     CHECK(haft_counted_diagnose(table, ids[1]) == HAFT_RESERVED);
@@ -69,7 +68,7 @@ static void test_counted_life(enum circumstance circumstance)
     }
     CHECK(ended == 1 && haft_counted_release(table, ids[0]) == HAFT_NOT_HELD);
     CHECK(haft_counted_diagnose_format(table, ids[0], text, sizeof text) > 0);
-    CHECK_OK(haft_counted_id_at(table, haft_id_index(haft_counted_layout(table), ids[1]), &id));
+    CHECK_OK(haft_counted_id_at(table, haft_id_index(info.layout, ids[1]), &id));
     CHECK(haft_id_equal(id, ids[1]));
     CHECK_OK(haft_counted_close(table));
     CHECK(ended == 2);

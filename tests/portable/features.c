@@ -84,7 +84,7 @@ static void test_pins(enum circumstance circumstance)
     if (!shared_open(&shared, circumstance, &options)) {
         return;
     }
-    CHECK(haft_table_has_pins(shared.table));
+    CHECK(haft_table_info(shared.table).pins);
     CHECK_OK(haft_insert(shared.worker, &seven, &id));
     haft_section_begin(shared.domain);
     const uint64_t *kept = haft_pin(shared.table, id);

@@ -25,14 +25,15 @@ static void test_life(enum circumstance circumstance)
 {
     haft_packed *packed = open_packed((haft_packed_options){.name = "dense"});
     const haft_dense_view view = haft_packed_view(packed);
+    const haft_info info = haft_packed_info(packed);
     char text[200];
     uint64_t position = 9;
     haft_id ids[4];
 
     (void)circumstance;
-    CHECK(haft_packed_is_empty(packed) && haft_packed_capacity(packed) == 100);
-    CHECK(strcmp(haft_packed_name(packed), "dense") == 0);
-    CHECK(haft_packed_layout(packed).index_bits == 32);
+    CHECK(haft_packed_is_empty(packed));
+    CHECK(strcmp(info.name, "dense") == 0 && info.capacity == 100);
+    CHECK(info.object_size == sizeof(uint32_t) && info.layout.index_bits == 32);
     fill(packed, ids, 4);
     CHECK(haft_packed_count(packed) == 4 && haft_packed_available(packed) == 96);
     CHECK(*(uint32_t *)haft_packed_resolve(view, ids[1]) == 3);

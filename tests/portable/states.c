@@ -161,8 +161,8 @@ static void test_index(enum circumstance circumstance)
 
     (void)circumstance;
     CHECK_OK(haft_local_insert(local, NULL, &id));
-    CHECK(haft_id_dense_index(haft_local_layout(local), id) == 0);
-    const uint64_t index = haft_id_index(haft_local_layout(local), id);
+    CHECK(haft_id_dense_index(haft_local_info(local).layout, id) == 0);
+    const uint64_t index = haft_id_index(haft_local_info(local).layout, id);
 
     CHECK_OK(haft_local_id_at(local, index, &found));
     CHECK(haft_id_equal(found, id));
@@ -186,7 +186,8 @@ static void test_index_of_shared(enum circumstance circumstance)
         return;
     }
     CHECK_OK(haft_insert(shared.worker, NULL, &id));
-    CHECK_OK(haft_id_at(shared.table, haft_id_index(haft_table_layout(shared.table), id), &found));
+    CHECK_OK(
+        haft_id_at(shared.table, haft_id_index(haft_table_info(shared.table).layout, id), &found));
     CHECK(haft_id_equal(found, id));
     shared_close(&shared);
 }

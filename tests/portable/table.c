@@ -4,10 +4,10 @@
 
 static void check_properties(const struct shared *shared)
 {
-    CHECK(haft_table_domain(shared->table) == shared->domain);
-    CHECK(strcmp(haft_table_name(shared->table), "things") == 0);
-    CHECK(haft_table_object_size(shared->table) == 8 && !haft_table_has_pins(shared->table));
-    CHECK(haft_table_layout(shared->table).generation_bits == 32);
+    const haft_info info = haft_table_info(shared->table);
+
+    CHECK(strcmp(info.name, "things") == 0 && info.domain == shared->domain);
+    CHECK(info.object_size == 8 && info.layout.generation_bits == 32 && !info.pins);
     CHECK(haft_worker_table(shared->worker) == shared->table);
 }
 

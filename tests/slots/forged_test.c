@@ -23,7 +23,7 @@ static void must_not_be_found(const struct subject *subject, haft_id id)
 
     must(haft_resolve_many(subject->view, &id, &object, 1) == 0 && object == NULL);
     must(haft_ref_get(haft_ref_of(subject->view, id)) == NULL);
-    must(haft_ref_is_nil(haft_ref_of(subject->view, id)));
+    must(haft_id_is_nil(haft_ref_id(haft_ref_of(subject->view, id))));
 }
 
 /* What may be restored lives then; nothing else does. */
@@ -56,7 +56,7 @@ static void must_be_refused_by_shared(struct subject *subject, haft_id id, haft_
     must(haft_free_many(shared->worker, &id, 1, &status) == 0 && status == said);
     haft_section_begin(shared->domain);
     must_not_be_found(subject, id);
-    if (haft_table_has_pins(shared->table)) {
+    if (haft_table_info(shared->table).pins) {
         must(haft_pin(shared->table, id) == NULL);
         must(haft_unpin(shared->table, id) == HAFT_NOT_PINNED);
         must(haft_pins(shared->table, id) == 0);

@@ -206,7 +206,7 @@ TEST_ON_EACH_KIND(options, the_name_is_copied)
     AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
 
     memset(name, 'x', sizeof name - 1);
-    cr_expect(eq(str, (char *)subject_name(&subject), "particles"));
+    cr_expect(eq(str, (char *)subject_info(&subject).name, "particles"));
 }
 
 TEST_ON_EACH_KIND(options, without_a_name_there_is_a_common_one)
@@ -215,7 +215,27 @@ TEST_ON_EACH_KIND(options, without_a_name_there_is_a_common_one)
                                              "packed table", "packed table", "counted table"};
     AT_END(subject_close) struct subject subject = subject_open(*kind, &good);
 
-    cr_expect(eq(str, (char *)subject_name(&subject), (char *)names[*kind]));
+    cr_expect(eq(str, (char *)subject_info(&subject).name, (char *)names[*kind]));
+}
+
+TEST_ON_EACH_KIND(options, come_back_as_info)
+{
+    const haft_table_options options = {.name = "particles",
+                                        .capacity = 77,
+                                        .object_size = 24,
+                                        .layout = {20, 30, 6, 0},
+                                        .tag = 42,
+                                        .pins = *kind == SHARED};
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
+    const haft_info info = subject_info(&subject);
+
+    cr_expect(eq(str, (char *)info.name, "particles"));
+    cr_expect(eq(u64, info.capacity, 77));
+    cr_expect(eq(sz, info.object_size, 24));
+    cr_expect(zero(int, memcmp(&info.layout, &options.layout, sizeof info.layout)));
+    cr_expect(eq(u64, info.tag, 42));
+    cr_expect(eq(int, info.pins, *kind == SHARED));
+    cr_expect(eq(ptr, info.domain, *kind == SHARED ? subject.shared.domain : NULL));
 }
 
 /* --- no options --- */

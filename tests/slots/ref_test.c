@@ -17,7 +17,6 @@ static haft_id insert_value(struct subject *subject, uint64_t value)
 
 static void expect_nil(haft_ref ref)
 {
-    cr_expect(haft_ref_is_nil(ref));
     cr_expect(haft_id_is_nil(haft_ref_id(ref)));
     cr_expect(not(haft_ref_is_live(ref)));
     cr_expect(zero(ptr, haft_ref_get(ref)));
@@ -42,7 +41,6 @@ TEST_ON_EACH_TABLE(ref, of_a_live_id_leads_to_what_resolve_finds)
     const haft_id id = insert_value(&subject, 7);
     const haft_ref ref = haft_ref_of(subject.view, id);
 
-    cr_expect(not(haft_ref_is_nil(ref)));
     cr_expect(haft_id_equal(haft_ref_id(ref), id));
     cr_expect(haft_ref_is_live(ref));
     cr_expect(eq(ptr, haft_ref_get(ref), haft_resolve(subject.view, id)));
@@ -76,7 +74,6 @@ TEST_ON_EACH_TABLE(ref, of_a_freed_object_gets_null_also_when_its_slot_lives_aga
     cr_expect(zero(ptr, haft_ref_get(ref)));
     cr_expect(not(haft_ref_is_live(ref)));
     cr_expect(haft_id_equal(haft_ref_id(ref), id));
-    cr_expect(not(haft_ref_is_nil(ref)));
     subject_settle(&subject);
     for (int i = 0; i < 100; i++) {
         again |= (uint32_t)insert_value(&subject, 8).bits == (uint32_t)id.bits;
@@ -84,36 +81,6 @@ TEST_ON_EACH_TABLE(ref, of_a_freed_object_gets_null_also_when_its_slot_lives_aga
     cr_expect(again);
     cr_expect(zero(ptr, haft_ref_get(ref)));
     cr_expect(not(haft_ref_is_live(ref)));
-}
-
-Test(ref, refs_are_equal_when_table_and_id_are)
-{
-    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
-    struct subject other = subject_open(LOCAL, &options);
-    const haft_id a = insert_value(&subject, 1);
-    const haft_id b = insert_value(&subject, 1);
-    const haft_id elsewhere = insert_value(&other, 1);
-    const haft_ref nil = {NULL, {0}};
-
-    cr_assert(haft_id_equal(a, elsewhere)); /* two tables alike */
-    cr_expect(haft_ref_equal(haft_ref_of(subject.view, a), haft_ref_of(subject.view, a)));
-    cr_expect(not(haft_ref_equal(haft_ref_of(subject.view, a), haft_ref_of(subject.view, b))));
-    cr_expect(not(haft_ref_equal(haft_ref_of(subject.view, a), haft_ref_of(other.view, a))));
-    cr_expect(not(haft_ref_equal(haft_ref_of(subject.view, a), nil)));
-    cr_expect(haft_ref_equal(haft_ref_of(subject.view, HAFT_NIL), nil));
-    subject_close(&other);
-}
-
-Test(ref, refs_to_two_lives_of_a_slot_are_not_equal)
-{
-    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
-    const haft_ref first = haft_ref_of(subject.view, insert_value(&subject, 1));
-
-    assert_status(subject_free(&subject, haft_ref_id(first)), HAFT_OK);
-    const haft_ref second = haft_ref_of(subject.view, insert_value(&subject, 1));
-
-    cr_assert(eq(ptr, second.word, first.word));
-    cr_expect(not(haft_ref_equal(first, second)));
 }
 
 TEST_ON_EACH_TABLE(ref, its_id_can_be_asked_after_the_table_has_been_closed)
@@ -124,8 +91,6 @@ TEST_ON_EACH_TABLE(ref, its_id_can_be_asked_after_the_table_has_been_closed)
 
     subject_close(&subject);
     cr_expect(haft_id_equal(haft_ref_id(ref), id));
-    cr_expect(not(haft_ref_is_nil(ref)));
-    cr_expect(haft_ref_equal(ref, ref));
 }
 
 /* The last life's end, and what comes of a slot that is never used again. */

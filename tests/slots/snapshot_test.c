@@ -196,7 +196,7 @@ TEST_ON_EACH_ALONE(snapshot, a_clone_goes_on_as_its_original)
     play(&subject, &before, 2000);
     AT_END(subject_close) struct subject clone = clone_of(&subject);
 
-    cr_expect(eq(str, (char *)subject_name(&clone), (char *)subject_name(&subject)));
+    cr_expect(eq(str, (char *)subject_info(&clone).name, (char *)subject_info(&subject).name));
     one = before;
     other = before;
     play(&subject, &one, 1000);

@@ -67,8 +67,8 @@ Test(typed_fit, with_pins_slots_are_an_array_of_the_slot_type)
                                          .pins = type.has_pins};                                   \
         name##_local table = {0};                                                                  \
         must(name##_local_open(&five, &table) == HAFT_OK);                                         \
-        must(haft_local_object_size(table.local) == sizeof(name##_object));                        \
-        must(haft_local_has_pins(table.local) == type.has_pins);                                   \
+        must(haft_local_info(table.local).object_size == sizeof(name##_object));                   \
+        must(haft_local_info(table.local).pins == type.has_pins);                                  \
         name##_local_close(table);                                                                 \
         must(name##_local_open(&same, &table) == HAFT_OK);                                         \
         name##_local_close(table);                                                                 \
@@ -90,8 +90,8 @@ Test(typed_fit, options_of_a_local_table_are_filled_in_or_the_same)
                                          .pins = type.has_pins};                                   \
         name##_table table = {0};                                                                  \
         must(name##_table_open(domain, &none, &table) == HAFT_OK);                                 \
-        must(haft_table_object_size(table.table) == sizeof(name##_object));                        \
-        must(haft_table_has_pins(table.table) == type.has_pins);                                   \
+        must(haft_table_info(table.table).object_size == sizeof(name##_object));                   \
+        must(haft_table_info(table.table).pins == type.has_pins);                                  \
         must(name##_table_close(table) == HAFT_OK);                                                \
         must(name##_table_open(domain, &same, &table) == HAFT_OK);                                 \
         must(name##_table_close(table) == HAFT_OK);                                                \

@@ -26,7 +26,7 @@ Test(view, that_is_empty_finds_no_id_whatever_its_bits)
         must(!haft_is_live(again, (haft_id){bits}));
     }
     must(haft_resolve_many(not_open, &HAFT_NIL, &object, 1) == 0 && object == NULL);
-    must(haft_ref_is_nil(haft_ref_of(not_open, (haft_id){1})));
+    must(haft_id_is_nil(haft_ref_id(haft_ref_of(not_open, (haft_id){1}))));
     must(!haft_run_next(&run, &found, &object));
 }
 

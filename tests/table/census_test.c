@@ -134,7 +134,7 @@ Test(census, notices_a_slot_in_use_that_is_in_a_batch)
     haft_id live;
     AT_END(close_shared) struct shared shared = open_used(&live);
 
-    expect_wrong_with(&shared, 1, haft_id_index(haft_table_layout(shared.table), live));
+    expect_wrong_with(&shared, 1, haft_id_index(haft_table_info(shared.table).layout, live));
 }
 
 Test(census, notices_an_index_that_is_no_slots)

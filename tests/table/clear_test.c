@@ -24,7 +24,7 @@ struct seen {
 static void note(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     struct seen *seen = arg;
-    const uint64_t index = haft_id_index(haft_table_layout(seen->table), id);
+    const uint64_t index = haft_id_index(haft_table_info(seen->table).layout, id);
 
     must(worker != NULL);
     seen->calls[*(uint64_t *)object]++;

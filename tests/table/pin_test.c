@@ -31,7 +31,7 @@ static bool comes_up(struct shared *shared, uint32_t index)
 
     settle(shared->worker);
     while (haft_insert_wait(shared->worker, NULL, &ids[count]) == HAFT_OK) {
-        found = found || haft_id_index(haft_table_layout(shared->table), ids[count]) == index;
+        found = found || haft_id_index(haft_table_info(shared->table).layout, ids[count]) == index;
         must(++count < MOST);
     }
     while (count != 0) {
@@ -45,7 +45,7 @@ TEST_ON_EACH_CLOCK(pin, a_freed_objects_memory_is_kept_until_it_is_unpinned)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     const haft_id id = insert(shared.worker);
-    const uint32_t index = haft_id_index(haft_table_layout(shared.table), id);
+    const uint32_t index = haft_id_index(haft_table_info(shared.table).layout, id);
     uint64_t *object = pin(&shared, id);
 
     cr_assert(ne(ptr, object, NULL));
@@ -77,7 +77,7 @@ Test(pin, counts_and_only_the_last_one_to_go_frees_the_slot)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id id = insert(shared.worker);
-    const uint32_t index = haft_id_index(haft_table_layout(shared.table), id);
+    const uint32_t index = haft_id_index(haft_table_info(shared.table).layout, id);
 
     for (uint32_t n = 1; n <= 5; n++) {
         must(pin(&shared, id) != NULL);
@@ -96,7 +96,7 @@ Test(pin, an_unpin_too_many_is_refused_and_changes_nothing)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     const haft_id first = insert(shared.worker);
-    const uint32_t index = haft_id_index(haft_table_layout(shared.table), first);
+    const uint32_t index = haft_id_index(haft_table_info(shared.table).layout, first);
 
     expect_status(haft_unpin(shared.table, first), HAFT_NOT_PINNED);
     expect_status(haft_unpin(shared.table, HAFT_NIL), HAFT_NOT_PINNED);
@@ -112,7 +112,7 @@ Test(pin, an_unpin_too_many_is_refused_and_changes_nothing)
 Test(pin, an_earlier_tenants_id_takes_no_pin_from_a_later_one)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
-    const haft_layout layout = haft_table_layout(shared.table);
+    const haft_layout layout = haft_table_info(shared.table).layout;
     const haft_id first = insert(shared.worker);
     haft_id second = HAFT_NIL;
 
@@ -471,7 +471,7 @@ Test(pin, a_shared_local_table_has_them_if_it_was_opened_so)
     shared.worker = open_worker(shared.table);
     must(pin(&shared, id) != NULL);
     must(haft_free(shared.worker, id) == HAFT_OK);
-    cr_expect(not(comes_up(&shared, haft_id_index(haft_table_layout(shared.table), id))));
+    cr_expect(not(comes_up(&shared, haft_id_index(haft_table_info(shared.table).layout, id))));
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
 }
 
@@ -582,7 +582,7 @@ static uint64_t close_with_a_row_of(uint64_t length, haft_worker *worker, bool i
     static haft_id others[OTHERS];
 
     reclaims = 0;
-    const haft_id pinned = insert_pinned(worker, haft_table_domain(table));
+    const haft_id pinned = insert_pinned(worker, haft_table_info(table).domain);
     haft_id next = insert_with(worker, (struct last_will){HAFT_NIL, pinned});
 
     for (uint64_t n = 1; n < length; n++) {

@@ -209,7 +209,7 @@ TEST_ON_EACH_CLOCK(share, slots_given_back_by_trim_are_used_and_ids_from_before_
     haft_worker *worker = open_worker(level.table);
 
     for (int i = 700; i < 100000; i++) {
-        must(haft_id_generation(haft_table_layout(level.table), insert(worker)) == 2);
+        must(haft_id_generation(haft_table_info(level.table).layout, insert(worker)) == 2);
     }
     expect_stale(&level, stale, 100000);
     cr_expect(eq(u64, stats_of(level.table).live, 100000));
@@ -381,7 +381,7 @@ Test(share, options_without_on_reclaim_leave_on_destroy_in_its_place)
 
 static haft_layout layout_of(const struct level *level)
 {
-    return haft_table_layout(level->table);
+    return haft_table_info(level->table).layout;
 }
 
 /* The highest generation that a slot has had, by index; more slots than the table has. */
@@ -415,7 +415,7 @@ TEST_ON_EACH_CLOCK(share_restored, workers_go_on_from_what_was_restored_before_s
     haft_id id;
 
     for (uint64_t i = 0; i < RESTORED; i++) {
-        restored[i] = haft_id_pack(haft_local_layout(level.local), HAFT_FIRST_INDEX + 3 * i,
+        restored[i] = haft_id_pack(haft_local_info(level.local).layout, HAFT_FIRST_INDEX + 3 * i,
                                    GENERATION + i, 0);
         must(haft_local_restore(level.local, restored[i], NULL) == HAFT_OK);
     }

@@ -91,7 +91,7 @@ static bool takes_slot(struct shared *shared, uint32_t index)
     haft_id id;
 
     while (haft_insert(shared->worker, NULL, &id) == HAFT_OK) {
-        found = found || haft_id_index(haft_table_layout(shared->table), id) == index;
+        found = found || haft_id_index(haft_table_info(shared->table).layout, id) == index;
     }
     return found;
 }
@@ -99,7 +99,7 @@ static bool takes_slot(struct shared *shared, uint32_t index)
 TEST_ON_EACH_CLOCK(table_free, waits_for_the_reader_inside)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
-    const haft_layout layout = haft_table_layout(shared.table);
+    const haft_layout layout = haft_table_info(shared.table).layout;
     const haft_id freed = insert(shared.worker);
     struct reader reader;
 

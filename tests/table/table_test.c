@@ -11,14 +11,14 @@ static const haft_table_options options = {.name = "jobs", .capacity = 1000, .ob
 Test(table, tells_its_layout_name_domain_and_view)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
-    const haft_layout layout = haft_table_layout(shared.table);
+    const haft_layout layout = haft_table_info(shared.table).layout;
     const haft_view again = haft_table_view(shared.table);
 
     cr_expect(eq(int, layout.index_bits, 32));
     cr_expect(eq(int, layout.generation_bits, 32));
     cr_expect(eq(int, layout.tag_bits, 0));
-    cr_expect(eq(str, (char *)haft_table_name(shared.table), "jobs"));
-    cr_expect(eq(ptr, haft_table_domain(shared.table), shared.domain));
+    cr_expect(eq(str, (char *)haft_table_info(shared.table).name, "jobs"));
+    cr_expect(eq(ptr, haft_table_info(shared.table).domain, shared.domain));
     cr_expect(eq(ptr, haft_worker_table(shared.worker), shared.table));
     cr_expect(eq(ptr, again.base, shared.view.base));
 }

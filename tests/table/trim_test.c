@@ -168,7 +168,7 @@ TEST_ON_EACH_CLOCK(shared_trim, slots_go_on_at_the_highest_generation_of_their_r
     settle(shared.worker);
     trim(shared.table);
     fill(shared.worker, later);
-    const haft_layout layout = haft_table_layout(shared.table);
+    const haft_layout layout = haft_table_info(shared.table).layout;
     int twice = 0;
 
     for (int i = 0; i < OBJECTS; i++) {

@@ -199,7 +199,7 @@ TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
     shared.worker = NULL;
     assert_status(haft_unshare(shared.table, &local), HAFT_OK);
     shared.table = NULL;
-    cr_expect(eq(str, (char *)haft_local_name(local), "born shared"));
+    cr_expect(eq(str, (char *)haft_local_info(local).name, "born shared"));
     cr_expect(eq(u64, haft_local_count(local), 1));
     cr_expect(eq(u64, haft_local_available(local), 99));
     cr_expect(ne(ptr, haft_resolve(haft_local_view(local), kept), NULL));
@@ -226,7 +226,7 @@ Test(unshare, of_slots_drawn_and_not_used_gives_each_of_them_once)
     must(haft_worker_close(worker) == HAFT_OK);
     unshare_level(&level);
     while (haft_local_insert(level.local, NULL, &id) == HAFT_OK) {
-        const uint32_t index = haft_id_index(haft_local_layout(level.local), id);
+        const uint32_t index = haft_id_index(haft_local_info(level.local).layout, id);
 
         cr_assert(lt(u32, index, 256));
         cr_expect(not(seen[index]));

@@ -8,7 +8,7 @@ static const haft_table_options options = {.capacity = 100000, .object_size = 8}
 static void *live_shortly(void *arg)
 {
     haft_table *table = arg;
-    haft_domain *domain = haft_table_domain(table);
+    haft_domain *domain = haft_table_info(table).domain;
     haft_worker *worker;
     haft_id ids[10];
 
@@ -71,7 +71,7 @@ struct at_exit {
 static void work_at_exit(void *arg)
 {
     struct at_exit *exit = arg;
-    haft_domain *domain = haft_table_domain(exit->table);
+    haft_domain *domain = haft_table_info(exit->table).domain;
     haft_id id;
 
     haft_section_begin(domain);
@@ -88,7 +88,7 @@ static void *exit_with_work(void *arg)
 {
     struct at_exit *exit = arg;
 
-    haft_thread_register(haft_table_domain(exit->table));
+    haft_thread_register(haft_table_info(exit->table).domain);
     if (haft_worker_open(exit->table, &exit->worker) == HAFT_OK &&
         haft_insert(exit->worker, NULL, &exit->id) == HAFT_OK) {
         pthread_setspecific(exit->key, exit);

@@ -359,7 +359,7 @@ impl<'d, T: Send + Sync + 'static> Table<'d, T> {
     pub fn text(&self, id: Id<T>) -> String {
         let mut text: [c_char; sys::HAFT_ID_TEXT_SIZE as usize] = [0; sys::HAFT_ID_TEXT_SIZE as usize];
         unsafe {
-            let layout = sys::haft_table_layout(self.table);
+            let layout = sys::haft_table_info(self.table).layout;
             sys::haft_id_format(layout, id.raw(), text.as_mut_ptr(), text.len());
             CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
         }

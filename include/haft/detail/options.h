@@ -22,6 +22,20 @@ typedef struct haft_footprint {
     uint64_t reserved[1]; /* 0; for what a later version says */
 } haft_footprint;
 
+typedef struct haft_domain haft_domain; /* see haft/domain.h */
+
+/* What a table was opened with, as haft_local_info() and its kin say. */
+typedef struct haft_info {
+    const char *name; /* the table's: as long as it is open */
+    uint64_t capacity;
+    size_t object_size;
+    haft_layout layout;
+    uint64_t tag;
+    haft_domain *domain; /* of a haft_table; NULL for others */
+    bool pins;
+    uint64_t reserved[2]; /* 0; for what a later version says */
+} haft_info;
+
 #define HAFT_COMMON_OPTIONS                                                                        \
     const char *name;   /* for messages; copied; NULL: the kind of the table */                    \
     uint64_t capacity;  /* objects that fit; 1 to 2^index_bits - 4 */                              \

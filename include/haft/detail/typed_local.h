@@ -53,8 +53,9 @@ HAFT_ONLY_INLINE haft_status haft_local_open_typed(haft_type type,
  */
 HAFT_ONLY_INLINE haft_status haft_local_fits(const haft_local *local, haft_type type)
 {
-    return haft_type_fits(type, haft_local_view(local), haft_local_object_size(local),
-                          haft_local_has_pins(local));
+    const haft_info info = haft_local_info(local);
+
+    return haft_type_fits(type, haft_local_view(local), info.object_size, info.pins);
 }
 
 #ifdef __cplusplus

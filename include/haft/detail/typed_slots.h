@@ -151,9 +151,6 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
     HAFT_TYPED_CALL(bool, name##_ref_is_live, (name##_ref ref), haft_ref_is_live(ref.ref))         \
     HAFT_TYPED_CALL(name##_id, name##_ref_id, (name##_ref ref),                                    \
                     name##_id_of(haft_ref_id(ref.ref)))                                            \
-    HAFT_TYPED_CALL(bool, name##_ref_is_nil, (name##_ref ref), haft_ref_is_nil(ref.ref))           \
-    HAFT_TYPED_CALL(bool, name##_ref_equal, (name##_ref a, name##_ref b),                          \
-                    haft_ref_equal(a.ref, b.ref))                                                  \
     HAFT_TYPED_VISITOR(name)                                                                       \
     struct name##_slot
 

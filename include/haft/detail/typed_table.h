@@ -58,8 +58,9 @@ HAFT_ONLY_INLINE haft_status haft_table_open_typed(haft_type type, haft_domain *
  */
 HAFT_ONLY_INLINE haft_status haft_table_fits(const haft_table *table, haft_type type)
 {
-    return haft_type_fits(type, haft_table_view(table), haft_table_object_size(table),
-                          haft_table_has_pins(table));
+    const haft_info info = haft_table_info(table);
+
+    return haft_type_fits(type, haft_table_view(table), info.object_size, info.pins);
 }
 
 /*

@@ -138,14 +138,9 @@ HAFT_INLINE haft_status haft_packed_open(const haft_packed_options *options, haf
  */
 void haft_packed_close(haft_packed *packed);
 
-/*
- * haft_packed_view, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table was
- * opened.
- */
+/* haft_packed_view, haft_packed_info - where its objects are; what the table was opened with. */
 haft_dense_view haft_packed_view(const haft_packed *packed);
-haft_layout haft_packed_layout(const haft_packed *packed);
-const char *haft_packed_name(const haft_packed *packed);
-uint64_t haft_packed_capacity(const haft_packed *packed);
+haft_info haft_packed_info(const haft_packed *packed);
 
 /* --- by id --- */
 

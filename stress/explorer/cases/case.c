@@ -149,7 +149,7 @@ void open_shared(haft_local *local)
     require_status(haft_domain_open(&domain, &fixture.domain), HAFT_OK, "opening the domain");
     require_status(haft_share(local, fixture.domain, NULL, &fixture.table), HAFT_OK, "sharing");
     fixture.view = haft_table_view(fixture.table);
-    fixture.layout = haft_table_layout(fixture.table);
+    fixture.layout = haft_table_info(fixture.table).layout;
 }
 
 void require_census(const haft_table *table)

@@ -237,7 +237,7 @@ static void set_up_require(void)
 /* The id is the first that the table issues. */
 static void require_body(uint32_t thread)
 {
-    const haft_id id = haft_id_pack(haft_counted_layout(counted), HAFT_FIRST_INDEX, 1, 0);
+    const haft_id id = haft_id_pack(haft_counted_info(counted).layout, HAFT_FIRST_INDEX, 1, 0);
 
     choose_shard(thread);
     race_begin();

@@ -26,7 +26,7 @@ static void fill(haft_counted_options options, uint32_t objects)
 
 static shared_u64 *owner_of(haft_id id)
 {
-    return &owners[haft_id_index(haft_counted_layout(counted), id)];
+    return &owners[haft_id_index(haft_counted_info(counted).layout, id)];
 }
 
 static haft_id insert_alone(void)
@@ -287,7 +287,7 @@ static bool was_full(uint32_t thread, uint64_t begin)
 /* Between two lives of a slot lie min_free others. */
 static void require_rest(haft_id id)
 {
-    const uint64_t number = haft_id_generation(haft_counted_layout(counted), id);
+    const uint64_t number = haft_id_generation(haft_counted_info(counted).layout, id);
 
     require(noted(&births) > (number - 1) * (min_free + 1), "a slot is used again too soon");
 }
