@@ -3542,6 +3542,9 @@ HAFT_INTERNAL haft_status haft__slots_diagnose(const struct haft__slots *slots, 
 /* The id of slot `index`, live or of its next life: see haft_id_at().  Any threads. */
 HAFT_INTERNAL haft_status haft__slots_id_at(const struct haft__slots *slots, uint64_t index, haft_id *id);
 
+/* What a table with these slots was opened with; it has no domain there. */
+HAFT_INTERNAL haft_info haft__slots_info(const struct haft__slots *slots, const char *name, uint64_t capacity);
+
 /* lib/slots/diagnose.c */
 
 /*
@@ -3626,6 +3629,18 @@ HAFT_INTERNAL haft_status haft__slots_id_at(const struct haft__slots *slots, uin
     }
     id->bits = haft__word_with_index(format, word, index);
     return field == index ? HAFT_OK : HAFT_RESERVED;
+}
+
+HAFT_INTERNAL haft_info haft__slots_info(const struct haft__slots *slots, const char *name, uint64_t capacity)
+{
+    return (haft_info){
+        .name = name,
+        .capacity = capacity,
+        .object_size = slots->object_size,
+        .layout = slots->format.layout,
+        .tag = slots->common.tag,
+        .pins = slots->has_pins,
+    };
 }
 
 /* lib/slots/explain.h */
@@ -5121,24 +5136,9 @@ haft_view haft_local_view(const haft_local *local)
     return local->slots.view;
 }
 
-haft_layout haft_local_layout(const haft_local *local)
+haft_info haft_local_info(const haft_local *local)
 {
-    return local->slots.format.layout;
-}
-
-const char *haft_local_name(const haft_local *local)
-{
-    return local->name;
-}
-
-size_t haft_local_object_size(const haft_local *local)
-{
-    return local->slots.object_size;
-}
-
-bool haft_local_has_pins(const haft_local *local)
-{
-    return local->slots.has_pins;
+    return haft__slots_info(&local->slots, local->name, local->capacity);
 }
 
 uint64_t haft_local_count(const haft_local *local)
@@ -7435,19 +7435,17 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *haft__object
  *            for a thread that is told so
  */
 
-haft_layout haft_counted_layout(const haft_counted *table)
+haft_info haft_counted_info(const haft_counted *table)
 {
-    return table->format.layout;
-}
+    const haft_layout layout = table->format.layout;
 
-const char *haft_counted_name(const haft_counted *table)
-{
-    return table->name;
-}
-
-size_t haft_counted_object_size(const haft_counted *table)
-{
-    return table->object_size;
+    return (haft_info){
+        .name = table->name,
+        .capacity = table->capacity,
+        .object_size = table->object_size,
+        .layout = layout,
+        .tag = haft_id_tag(layout, (haft_id){table->format.tag}),
+    };
 }
 
 haft_status haft_counted_fits(const haft_counted *table, haft_type type)
@@ -15623,29 +15621,12 @@ haft_view haft_table_view(const haft_table *table)
     return table->slots.view;
 }
 
-haft_layout haft_table_layout(const haft_table *table)
+haft_info haft_table_info(const haft_table *table)
 {
-    return table->slots.format.layout;
-}
+    haft_info info = haft__slots_info(&table->slots, table->name, table->capacity);
 
-const char *haft_table_name(const haft_table *table)
-{
-    return table->name;
-}
-
-haft_domain *haft_table_domain(const haft_table *table)
-{
-    return table->domain;
-}
-
-size_t haft_table_object_size(const haft_table *table)
-{
-    return table->slots.object_size;
-}
-
-bool haft_table_has_pins(const haft_table *table)
-{
-    return table->slots.has_pins;
+    info.domain = table->domain;
+    return info;
 }
 
 haft_status haft_diagnose(const haft_table *table, haft_id id)

@@ -63,18 +63,18 @@
  *     haft/view.h           724  resolving ids: what every table has in common
  *     haft/domain.h        1451  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1766  the handle table that all threads share, and its workers
- *     haft/counted.h       2243  the handle table for any thread: objects are held by counts
- *     haft/local.h         2588  the handle table of one thread: slots with holes, stable addresses
+ *     haft/counted.h       2236  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2581  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2914  visiting the live objects of a shared table
- *     haft/pin.h           3025  holding on to an object beyond a read section
- *     haft/share.h         3074  hand a local table over to all threads, and back
- *     haft/memory.h        3151  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2901  visiting the live objects of a shared table
+ *     haft/pin.h           3012  holding on to an object beyond a read section
+ *     haft/share.h         3061  hand a local table over to all threads, and back
+ *     haft/memory.h        3138  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/diagnose.h      1062  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4178  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4164  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          978  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -765,10 +765,7 @@ typedef struct haft_view {
 /* Two slots: ids that are odd lead to an even word, and even ones to an odd word. */
 HAFT_CONSTANT(uint64_t haft_no_slots[2], 1, 0);
 
-/*
- * haft_slot_of - where the slot that an id leads to has its word: in the table's address range for
- * any bits at all, live or not.
- */
+/* Not for programs: the word of the slot that an id leads to; for any bits at all, the table's. */
 HAFT_INLINE const haft_atomic_u64 *haft_slot_of(haft_view view, haft_id id)
 {
     return HAFT_WORD(view.base + (id.bits & view.mask) * view.stride);
@@ -884,24 +881,13 @@ HAFT_INLINE void *haft_ref_get(haft_ref ref)
 }
 
 /*
- * haft_ref_id, haft_ref_is_nil, haft_ref_equal - the id, live or not, HAFT_NIL of a nil ref;
- * whether it is nil; whether two refs name the same object, of the same table.  No slot is touched.
+ * haft_ref_id - the id, live or not; HAFT_NIL of a nil ref.  No slot is touched.
  *
  * Threads   any; also after the table has been closed.
  */
 HAFT_INLINE haft_id haft_ref_id(haft_ref ref)
 {
     return ref.id;
-}
-
-HAFT_INLINE bool haft_ref_is_nil(haft_ref ref)
-{
-    return ref.word == NULL;
-}
-
-HAFT_INLINE bool haft_ref_equal(haft_ref a, haft_ref b)
-{
-    return a.word == b.word && a.id.bits == b.id.bits;
 }
 
 /* --- runs: walking over slots that lie one after another --- */
@@ -1276,6 +1262,20 @@ typedef struct haft_footprint {
     uint64_t committed;   /* of the bytes, on Windows, when the table has been opened */
     uint64_t reserved[1]; /* 0; for what a later version says */
 } haft_footprint;
+
+typedef struct haft_domain haft_domain; /* see haft/domain.h */
+
+/* What a table was opened with, as haft_local_info() and its kin say. */
+typedef struct haft_info {
+    const char *name; /* the table's: as long as it is open */
+    uint64_t capacity;
+    size_t object_size;
+    haft_layout layout;
+    uint64_t tag;
+    haft_domain *domain; /* of a haft_table; NULL for others */
+    bool pins;
+    uint64_t reserved[2]; /* 0; for what a later version says */
+} haft_info;
 
 #define HAFT_COMMON_OPTIONS                                                                        \
     const char *name;   /* for messages; copied; NULL: the kind of the table */                    \
@@ -1985,15 +1985,8 @@ haft_status haft_table_reclaim(haft_table *table);
 /* haft_table_view - what resolving needs; the same for the table's whole life. */
 haft_view haft_table_view(const haft_table *table);
 
-/*
- * haft_table_layout, haft_table_name, haft_table_domain, haft_table_object_size,
- * haft_table_has_pins - as the table was opened; the table owns the name.
- */
-haft_layout haft_table_layout(const haft_table *table);
-const char *haft_table_name(const haft_table *table);
-haft_domain *haft_table_domain(const haft_table *table);
-size_t haft_table_object_size(const haft_table *table);
-bool haft_table_has_pins(const haft_table *table);
+/* haft_table_info - what the table was opened with. */
+haft_info haft_table_info(const haft_table *table);
 
 /*
  * haft_diagnose - why an id does or does not resolve: HAFT_OK of a live object, else what is wrong
@@ -2392,11 +2385,11 @@ haft_status haft_counted_close_wait(haft_counted *table);
 void haft_counted_abandon(haft_counted *table);
 
 /*
- * haft_counted_layout, haft_counted_name, haft_counted_object_size - as the table was opened.
+ * haft_counted_info - what the table was opened with.
+ *
+ * Progress  wait-free.
  */
-haft_layout haft_counted_layout(const haft_counted *table);
-const char *haft_counted_name(const haft_counted *table);
-size_t haft_counted_object_size(const haft_counted *table);
+haft_info haft_counted_info(const haft_counted *table);
 
 /* --- the way in --- */
 
@@ -2739,15 +2732,9 @@ void haft_local_set_destroy(haft_local *local, haft_local_destroy *on_destroy, v
  */
 void haft_local_close(haft_local *local);
 
-/*
- * haft_local_view, haft_local_layout, haft_local_name, haft_local_object_size,
- * haft_local_has_pins - as the table was opened.
- */
+/* haft_local_view, haft_local_info - what resolves its ids; what the table was opened with. */
 haft_view haft_local_view(const haft_local *local);
-haft_layout haft_local_layout(const haft_local *local);
-const char *haft_local_name(const haft_local *local);
-size_t haft_local_object_size(const haft_local *local);
-bool haft_local_has_pins(const haft_local *local);
+haft_info haft_local_info(const haft_local *local);
 
 /*
  * haft_local_reserve - a slot whose id is not live yet.
@@ -3442,9 +3429,6 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
     HAFT_TYPED_CALL(bool, name##_ref_is_live, (name##_ref ref), haft_ref_is_live(ref.ref))         \
     HAFT_TYPED_CALL(name##_id, name##_ref_id, (name##_ref ref),                                    \
                     name##_id_of(haft_ref_id(ref.ref)))                                            \
-    HAFT_TYPED_CALL(bool, name##_ref_is_nil, (name##_ref ref), haft_ref_is_nil(ref.ref))           \
-    HAFT_TYPED_CALL(bool, name##_ref_equal, (name##_ref a, name##_ref b),                          \
-                    haft_ref_equal(a.ref, b.ref))                                                  \
     HAFT_TYPED_VISITOR(name)                                                                       \
     struct name##_slot
 
@@ -3725,8 +3709,9 @@ HAFT_ONLY_INLINE haft_status haft_local_open_typed(haft_type type,
  */
 HAFT_ONLY_INLINE haft_status haft_local_fits(const haft_local *local, haft_type type)
 {
-    return haft_type_fits(type, haft_local_view(local), haft_local_object_size(local),
-                          haft_local_has_pins(local));
+    const haft_info info = haft_local_info(local);
+
+    return haft_type_fits(type, haft_local_view(local), info.object_size, info.pins);
 }
 
 #ifdef __cplusplus
@@ -4024,8 +4009,9 @@ HAFT_ONLY_INLINE haft_status haft_table_open_typed(haft_type type, haft_domain *
  */
 HAFT_ONLY_INLINE haft_status haft_table_fits(const haft_table *table, haft_type type)
 {
-    return haft_type_fits(type, haft_table_view(table), haft_table_object_size(table),
-                          haft_table_has_pins(table));
+    const haft_info info = haft_table_info(table);
+
+    return haft_type_fits(type, haft_table_view(table), info.object_size, info.pins);
 }
 
 /*
@@ -4229,7 +4215,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  *   name_ref       haft_ref
  *   name_visit     a visitor, for name_scan() and name_local_for_each()
  *   name_resolve, name_is_live, name_resolve_many
- *   name_ref_of, name_ref_get, name_ref_is_live, name_ref_id, name_ref_is_nil, name_ref_equal
+ *   name_ref_of, name_ref_get, name_ref_is_live, name_ref_id
  *
  * The rest is for the other macros: name_type(), name_view_of(), which asks nothing, and
  * name_view_untyped().

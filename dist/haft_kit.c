@@ -3152,19 +3152,12 @@ haft_dense_view haft_packed_view(const haft_packed *packed)
     return packed->view;
 }
 
-haft_layout haft_packed_layout(const haft_packed *packed)
+haft_info haft_packed_info(const haft_packed *packed)
 {
-    return packed->slots.format.layout;
-}
+    haft_info info = haft__slots_info(&packed->slots, packed->name, packed->capacity);
 
-const char *haft_packed_name(const haft_packed *packed)
-{
-    return packed->name;
-}
-
-uint64_t haft_packed_capacity(const haft_packed *packed)
-{
-    return packed->capacity;
+    info.object_size = (size_t)packed->view.object_size;
+    return info;
 }
 
 /* --- by id --- */

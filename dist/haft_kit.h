@@ -11,16 +11,16 @@
  *     haft/kit/status.h      37  what functions of the kit answer beside what those of the core do
  *     haft/kit/packed.h      71  the handle table of one thread that keeps its objects dense: no
  *                                holes
- *     haft/kit/arena.h      419  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/kit/snapshot.h   681  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/kit/arena.h      414  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/kit/snapshot.h   676  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/kit/restore.h    897  ids of a haft_local that are chosen elsewhere: those of a saved
+ *     haft/kit/restore.h    892  ids of a haft_local that are chosen elsewhere: those of a saved
  *                                game, or that a server assigns
- *     haft/kit/side.h       983  side tables: values of another type under the ids of a table
- *     haft/kit/commands.h  1225  creations and destructions recorded by jobs, carried out at the
+ *     haft/kit/side.h       978  side tables: values of another type under the ids of a table
+ *     haft/kit/commands.h  1220  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/typed.h     1603  more for one C type, as haft/typed.h
- *     haft/kit/export.h    1651  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/typed.h     1598  more for one C type, as haft/typed.h
+ *     haft/kit/export.h    1646  statistics of all open tables in a file, for haft-top and other
  *                                programs
  */
 #ifndef HAFT_HAFT_KIT_H
@@ -197,14 +197,9 @@ HAFT_INLINE haft_status haft_packed_open(const haft_packed_options *options, haf
  */
 void haft_packed_close(haft_packed *packed);
 
-/*
- * haft_packed_view, haft_packed_layout, haft_packed_name, haft_packed_capacity - as the table was
- * opened.
- */
+/* haft_packed_view, haft_packed_info - where its objects are; what the table was opened with. */
 haft_dense_view haft_packed_view(const haft_packed *packed);
-haft_layout haft_packed_layout(const haft_packed *packed);
-const char *haft_packed_name(const haft_packed *packed);
-uint64_t haft_packed_capacity(const haft_packed *packed);
+haft_info haft_packed_info(const haft_packed *packed);
 
 /* --- by id --- */
 
