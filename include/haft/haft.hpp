@@ -18,6 +18,10 @@
  * exceptions nor run-time type information, and passes on what constructors throw.  For what has no
  * member here, such as haft_trim(): untyped() is the C library's pointer, of every class that owns.
  *
+ * open() is the C function of its class.  Size, alignment and pins may be left 0 in the options;
+ * where they are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS.  Where
+ * ~T() does something, it takes the place of on_destroy or on_reclaim, which must be NULL then.
+ *
  * Programs include this header alone.  What there is, in haft/detail/:
  *
  *   table.hpp, worker.hpp   haft::table<T>, haft::worker<T>

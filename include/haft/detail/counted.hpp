@@ -98,12 +98,7 @@ class counted : public detail::owner<haft_counted, detail::telling_closer<haft_c
 
     counted() noexcept = default;
 
-    /*
-     * haft_counted_open() with T's size and alignment, which may be left 0 in `options`; where they
-     * are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT.  on_destroy is ~T()'s place
-     * where that does something, and is NULL then.  `copies` is for objects that are trivially
-     * copyable: otherwise HAFT_BAD_COPIES.
-     */
+    /* HAFT_BAD_COPIES with `copies` if T is not trivially copyable. */
     static result<counted> open(haft_counted_options options) noexcept
     {
         detail::check_object_type<T>();

@@ -35,11 +35,6 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
 
     local() noexcept = default;
 
-    /*
-     * haft_local_open() with T's size, alignment and pins, which may be left 0 in `options`; where
-     * they are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS.
-     * on_destroy is ~T()'s place where that does something, and is NULL then.
-     */
     static result<local> open(const haft_local_options &options) noexcept
     {
         haft_local *opened;

@@ -41,11 +41,6 @@ class table : public detail::slot_owner<T, P, haft_table, detail::telling_closer
 
     table() noexcept = default;
 
-    /*
-     * haft_table_open() with T's size, alignment and pins, which may be left 0 in `options`; where
-     * they are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS.
-     * on_reclaim is ~T()'s place where that does something, and is NULL then.
-     */
     static result<table> open(const domain &domain, haft_table_options options) noexcept
     {
         haft_table *opened;
