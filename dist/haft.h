@@ -4180,6 +4180,12 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  * Functions with neither keep their names: haft_table_stats_get(ships.table).  Callbacks in options
  * get untyped ids and objects, for ship_id_of() and a cast.
  *
+ * Opening fills in object_size, object_alignment and pins of the options; where they are set, and
+ * not the type's, the status is HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT or HAFT_BAD_PINS.
+ * A table that is adopted, having been opened elsewhere, is HAFT_WRONG_TYPE, and the result is
+ * untouched, if its objects are of another size, less aligned or farther apart than in a table of
+ * the type, or only one of the two has pins.  Open it with object_alignment = _Alignof(type).
+ *
  * A typed table is a small struct, passed by value: the table itself, which is closed once however
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from
  * slot to slot is a constant.
@@ -4227,15 +4233,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  * HAFT_TYPED_LOCAL(name) - after HAFT_TYPED(name, type).
  *
  *   name_local { local, view }
- *   name_local_open(options, &ships)   object_size, object_alignment and pins may be left 0; else,
- *                                      where they are not the type's, HAFT_BAD_OBJECT_SIZE,
- *                                      HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS
- *   name_local_adopt(local, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                      untouched, if its objects are of another size, less aligned
- *                                      or farther apart than in a table of the type, or one of the
- *                                      two has pins and the other has not.  Open it with
- *                                      object_alignment = _Alignof(type)
- *   name_local_close(ships)
+ *   name_local_open(options, &ships), name_local_adopt(local, &ships), name_local_close(ships)
  *   name_local_reserve, _publish, _abort, _insert, _free, _diagnose, _id_at, _require, _for_each
  *
  * Objects are resolved by name_resolve(ships.view, id).
@@ -4252,23 +4250,15 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  * HAFT_TYPED_TABLE(name) - after HAFT_TYPED(name, type).
  *
  *   name_table { table, view }
- *   name_table_open(domain, options, &ships)   object_size, object_alignment and pins may be left
- *                                              0; else, where they are not the type's,
- *                                              HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT,
- *                                              HAFT_BAD_PINS
- *   name_table_adopt(table, &ships)            a table opened elsewhere; HAFT_WRONG_TYPE, with
- *                                              `ships` untouched, if its objects are of another
- *                                              size, less aligned or farther apart than in a table
- *                                              of the type, or one of the two has pins and the
- *                                              other has not
+ *   name_table_open(domain, options, &ships), name_table_adopt(table, &ships),
  *   name_table_close(ships)
  *   name_diagnose, name_id_at, name_require
  *
  *   name_worker { worker, view }
  *   name_worker_open(ships, &worker)
- *   name_worker_adopt(worker, &typed)          one opened elsewhere, or that on_reclaim gets;
- *                                              HAFT_WRONG_TYPE as name_table_adopt(), and if
- *                                              the library is not of the headers' version
+ *   name_worker_adopt(worker, &typed)   one opened elsewhere, or that on_reclaim gets;
+ *                                       HAFT_WRONG_TYPE also if the library is not of the headers'
+ *                                       version
  *   name_worker_close(worker)
  *   name_reserve, name_publish, name_abort, name_insert, name_reserve_wait, name_insert_wait,
  *   name_free; name_insert_many, name_free_many
@@ -4311,12 +4301,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  * HAFT_TYPED_COUNTED(name) - after HAFT_TYPED(name, type).
  *
  *   name_counted { counted }
- *   name_counted_open(options, &ships)    object_size and object_alignment may be left 0; else,
- *                                         where they are not the type's, HAFT_BAD_OBJECT_SIZE,
- *                                         HAFT_BAD_OBJECT_ALIGNMENT
- *   name_counted_adopt(counted, &ships)   a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                         untouched, if its objects are of another size or less
- *                                         aligned than the type's
+ *   name_counted_open(options, &ships), name_counted_adopt(counted, &ships)
  *   name_counted_close(ships), _close_wait, _abandon
  *   name_counted_insert, _reserve, _publish, _abort, _free, _take, _acquire, _require, _again,
  *   _release, _copy, _is_live, _diagnose, _id_at, _cursor_next

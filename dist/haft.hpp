@@ -769,12 +769,7 @@ class counted : public detail::owner<haft_counted, detail::telling_closer<haft_c
 
     counted() noexcept = default;
 
-    /*
-     * haft_counted_open() with T's size and alignment, which may be left 0 in `options`; where they
-     * are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT.  on_destroy is ~T()'s place
-     * where that does something, and is NULL then.  `copies` is for objects that are trivially
-     * copyable: otherwise HAFT_BAD_COPIES.
-     */
+    /* HAFT_BAD_COPIES with `copies` if T is not trivially copyable. */
     static result<counted> open(haft_counted_options options) noexcept
     {
         detail::check_object_type<T>();
@@ -1102,11 +1097,6 @@ class local : public detail::slot_owner<T, P, haft_local, detail::closer<haft_lo
 
     local() noexcept = default;
 
-    /*
-     * haft_local_open() with T's size, alignment and pins, which may be left 0 in `options`; where
-     * they are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS.
-     * on_destroy is ~T()'s place where that does something, and is NULL then.
-     */
     static result<local> open(const haft_local_options &options) noexcept
     {
         haft_local *opened;
@@ -1456,11 +1446,6 @@ class table : public detail::slot_owner<T, P, haft_table, detail::telling_closer
 
     table() noexcept = default;
 
-    /*
-     * haft_table_open() with T's size, alignment and pins, which may be left 0 in `options`; where
-     * they are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS.
-     * on_reclaim is ~T()'s place where that does something, and is NULL then.
-     */
     static result<table> open(const domain &domain, haft_table_options options) noexcept
     {
         haft_table *opened;
@@ -1609,6 +1594,10 @@ class table : public detail::slot_owner<T, P, haft_table, detail::telling_closer
  * same contracts.  What can fail returns a haft::result or a haft_status.  It needs neither
  * exceptions nor run-time type information, and passes on what constructors throw.  For what has no
  * member here, such as haft_trim(): untyped() is the C library's pointer, of every class that owns.
+ *
+ * open() is the C function of its class.  Size, alignment and pins may be left 0 in the options;
+ * where they are not T's: HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT, HAFT_BAD_PINS.  Where
+ * ~T() does something, it takes the place of on_destroy or on_reclaim, which must be NULL then.
  *
  * Programs include this header alone.  What there is, in haft/detail/:
  *

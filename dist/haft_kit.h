@@ -20,7 +20,7 @@
  *     haft/kit/commands.h  1220  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
  *     haft/kit/typed.h     1598  more for one C type, as haft/typed.h
- *     haft/kit/export.h    1646  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/export.h    1640  statistics of all open tables in a file, for haft-top and other
  *                                programs
  */
 #ifndef HAFT_HAFT_KIT_H
@@ -1605,13 +1605,7 @@ haft_status haft_type_fits_packed(haft_type type, haft_dense_view view);
  * HAFT_TYPED_PACKED(name) - after HAFT_TYPED(name, type).
  *
  *   name_packed { packed, view }, name_dense_view { slot, mask, objects }
- *   name_packed_open(options, &ships)    object_size and object_alignment may be left 0; else,
- *                                        where they are not the type's, HAFT_BAD_OBJECT_SIZE,
- *                                        HAFT_BAD_OBJECT_ALIGNMENT
- *   name_packed_adopt(packed, &ships)    a table opened elsewhere; HAFT_WRONG_TYPE, with `ships`
- *                                        untouched, if its objects are of another size or less
- *                                        aligned than the type's
- *   name_packed_close(ships)
+ *   name_packed_open(options, &ships), name_packed_adopt(packed, &ships), name_packed_close(ships)
  *   name_packed_resolve(view, id), name_packed_is_live(view, id)
  *   name_packed_diagnose, _id_at, _state, _position, _require, _objects, _ids, _id_in, _insert,
  *   _free, _kill, _sort, _sort_n, _sort_as, _swap
