@@ -34,7 +34,7 @@ namespace bench
 template <bool copies, bool spreads> class CountedTable
 {
   public:
-    explicit CountedTable(uint64_t capacity)
+    explicit CountedTable(uint64_t capacity, haft_counted_destroy *on_destroy = nullptr)
     {
         haft_counted_options options{};
 
@@ -42,6 +42,7 @@ template <bool copies, bool spreads> class CountedTable
         options.object_size = copies ? sizeof(uint64_t) : sizeof(Object);
         options.copies = copies;
         options.spread = spreads;
+        options.on_destroy = on_destroy;
         if (haft_counted_open(&options, &table) != HAFT_OK) {
             std::abort();
         }

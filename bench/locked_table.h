@@ -11,7 +11,9 @@
 #include <atomic>
 #include <cstdint>
 #include <haft/id.h>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <pthread.h>
 #include <sched.h>
 #include <shared_mutex>
@@ -109,7 +111,7 @@ template <class Object, class Lock> class LockedTable
         const uint32_t index = take_index();
         Entry &entry = entries[index];
 
-        entry.object = object;
+        new (&entry.object) Object(object);
         return haft_id{index | uint64_t{entry.generation} << 32};
     }
 
@@ -121,6 +123,7 @@ template <class Object, class Lock> class LockedTable
         if (entry == nullptr) {
             return false;
         }
+        std::destroy_at(&entry->object);
         ++entry->generation;
         entry->next_free = first_free;
         first_free = static_cast<uint32_t>(id.bits);

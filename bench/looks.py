@@ -64,10 +64,16 @@ BACKLOG = ["haft_workers", "haft_qsbr_caller", "haft_qsbr_thread", "haft_memb_ca
 
 # Of bench/pauses.cc.
 PAUSES = {
+    "no_table": Look("#000000", "x", BOUND),
     "no_on_reclaim": Look("#6e6e6e", "x", BOUND),
-    "batches_of_128": Look("#1f4fb4", "o", OURS),
-    "batches_of_32": Look("#1b8a3a", "s", OURS),
-    "batches_of_8": Look("#d62728", "^", OURS),
+    "haft_workers": LOOKS["haft_workers"],
+    "haft_batches_of_32": Look("#1b8a3a", "s", OURS),
+    "haft_batches_of_8": Look("#00a6a6", "^", OURS),
+    "haft_counted": Look("#0b3c73", "P", OURS),
+    "mutex": LOOKS["mutex"],
+    "sharded_slab": LOOKS["sharded_slab"],
+    "lfht_memb": LOOKS["lfht_memb"],
+    "tbb": LOOKS["tbb"],
 }
 
 

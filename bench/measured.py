@@ -17,11 +17,13 @@ import circumstances  # noqa: E402
 import progress  # noqa: E402
 
 PEERS = "peers"  # the Rust program
+RUST = os.path.join(ROOT, "bench/rust/target/release/haft-bench-peers")
 SERIES = ("milliseconds", "retired", "waiting")  # over time, in bench/backlog.cc
 BLOCKED = ("seconds", "waiting", "used", "bound", "from", "to", "refused", "reported",
            "reported_wait", "names_thread")  # in bench/blocked.cc
 EACH = ("items_per_second", "peak_slots", "empty_bytes", "bytes_per_object",
-        "ns", "processor_ns")  # of each repetition; the last two in bench/pauses.cc
+        "ns", "processor_ns", "ended_us", "idle_us", "beyond_slots", "beyond_bytes")
+# of each repetition; from "ns" on in bench/pauses.cc
 
 
 class Missing(SystemExit):
@@ -142,8 +144,7 @@ class Program:
 
     def command(self, seconds):
         if self.name == PEERS:
-            path = os.path.join(ROOT, "bench/rust/target/release/haft-bench-peers")
-            return [path, f"--min-time={seconds}"] + [f"--filter=^{one}" for one in self.wanted or []]
+            return [RUST, f"--min-time={seconds}"] + [f"--filter=^{one}" for one in self.wanted or []]
         return [
             os.path.join(ROOT, "bazel-bin/bench", self.name),
             "--benchmark_format=json",
@@ -179,10 +180,14 @@ class Blocked(Program):
 
 
 class Pauses(Program):
-    """bench/pauses.cc: each call is timed, so that the number of calls is the same everywhere."""
+    """bench/pauses.cc, and the same in Rust: ten times as long as a case, since the longest calls
+    are rare."""
 
     def command(self, seconds):
-        return [os.path.join(ROOT, "bazel-bin/bench", self.name)]
+        busy = max(10 * seconds, 0.01)
+        if self.name == PEERS:
+            return [RUST, f"--pauses={busy}"]
+        return [os.path.join(ROOT, "bazel-bin/bench", self.name), str(busy)]
 
 
 def measure(programs, repetitions, seconds):

@@ -11,9 +11,8 @@
 #include "bench/alone.h"
 #include "bench/hashed.h"
 #include "bench/pool.h"
+#include "bench/resident.h"
 
-#include <cstdlib>
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,37 +28,18 @@ struct Figures {
     double bytes_per_object;
 };
 
-/* Without what lies in files, the program's own code above all.  Takes no memory itself. */
-double resident_bytes()
-{
-    char text[128] = "";
-    const int file = open("/proc/self/statm", O_RDONLY);
-    const ssize_t size = read(file, text, sizeof text - 1);
-    char *end = text;
-
-    close(file);
-    if (size <= 0) {
-        std::abort();
-    }
-    std::strtoull(text, &end, 10); /* address space */
-    const uint64_t resident = std::strtoull(end, &end, 10);
-    const uint64_t of_files = std::strtoull(end, nullptr, 10);
-
-    return static_cast<double>(resident - of_files) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
 template <class Table> Figures measure(uint64_t size)
 {
-    resident_bytes(); /* what the call itself touches is there from now on */
-    const double before = resident_bytes();
+    bench::resident_bytes(); /* what the call itself touches is there from now on */
+    const double before = bench::resident_bytes();
     Table table(bench::shared_capacity);
     typename Table::Worker worker(table);
-    const double empty = resident_bytes();
+    const double empty = bench::resident_bytes();
 
     for (uint64_t i = 0; i < size; i++) {
         worker.insert(Object{1, {2, 3}});
     }
-    return {empty - before, (resident_bytes() - empty) / static_cast<double>(size)};
+    return {empty - before, (bench::resident_bytes() - empty) / static_cast<double>(size)};
 }
 
 /* measure() in a child; false if it did not answer. */

@@ -49,7 +49,18 @@ cat >"$figures" <<'EOF'
   "handoff/sharded_slab/512/2": {"items_per_second": [15e6, 15e6]},
   "read_alone/haft_workers/16384/1": {"items_per_second": [22e6, 22e6]},
   "read_under_churn/haft_workers/16384/2": {"items_per_second": [20e6, 20e6]},
-  "memory/haft_workers/65536/1": {"bytes_per_object": [32, 32], "empty_bytes": [20480, 20480]}
+  "memory/haft_workers/65536/1": {"bytes_per_object": [32, 32], "empty_bytes": [20480, 20480]},
+  "any_call/no_table/16384/2": {"ns": [[1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7]]},
+  "pauses/no_table/16384/2": {"ended_us": [[1, 2], [1, 2]], "idle_us": [[1, 2], [1, 2]],
+                              "beyond_bytes": [4096, 4096], "processor_ns": [1, 1]},
+  "any_call/haft_workers/16384/2": {"ns": [[1, 2, 3, 4000, 5000, 6000, 7000], [1, 2, 3, 2000, 5000, 6000, 9000]]},
+  "pauses/haft_workers/16384/2": {"ended_us": [[200, 300], [400, 900]], "idle_us": [[5, 7], [5, 7]],
+                                  "beyond_slots": [500, 700], "beyond_bytes": [8192, 8192],
+                                  "processor_ns": [20, 20]},
+  "any_call/mutex/16384/2": {"ns": [[1, 2, 3, 2990, 5000, 6000, 4000], [1, 2, 3, 2990, 5000, 6000, 4000]]},
+  "pauses/mutex/16384/2": {"ended_us": [[0.5, 2000], [0.5, 2000]], "idle_us": [[6, 7], [6, 7]],
+                           "beyond_slots": [2, 2], "beyond_bytes": [8192, 8192],
+                           "processor_ns": [20, 20]}
  }}
 EOF
 
@@ -158,6 +169,14 @@ has "the peer that is faster" "| churn | mimalloc | 1,024 | 1 | haft_workers | 2
 lacks "a peer within 3 %" '\| churn \| malloc \| 1,024 \| 1 \|'
 lacks "a bound among the peers" '\| resolve_open \| raw \| [0-9,]+ \| 1 \|'
 lacks "a slower peer among the faster" '\| churn \| mutex \| 1,024 \| 1 \|'
+
+has "pauses, destructors and memory" "| pauses | haft_workers | 8.00 (7.00-9.00) | 3.00 (2.00-4.00) | 300 (200-400) | 600 (300-900) | 5.00 | 600 (500-700) | 8.00 |"
+has "the peer with the shorter pause" "| pauses: longest call, us | mutex | 16,384 | 2 | haft_workers | 2.00 |"
+has "the peer whose destructors come sooner" "| pauses: destructor, us | mutex | 16,384 | 2 | haft_workers | 600 |"
+has "the peer that takes less memory" "| pauses: slots beyond live | mutex | 16,384 | 2 | haft_workers | 300 |"
+lacks "a peer within 3 % in pauses" '\| pauses: p99.9, us \| mutex'
+lacks "a peer whose destructors come later" '\| pauses: (longest destructor|idle), us \| mutex'
+lacks "a bound in pauses" '\| pauses: .* \| no_table'
 
 lacks "another run's series" 'another run'
 lacks "pinned threads in figures from before" 'pinned'

@@ -221,21 +221,21 @@ def medians_of(runs):
 
 def pauses(results, path):
     """A panel for each call: what part of the calls takes how long."""
-    figure, panels = plot.subplots(1, len(report.CALLS), figsize=(11, 4.2), sharey=True)
+    figure, panels = plot.subplots(1, len(report.CALLS), figsize=(12, 4.2), sharey=True)
     for axes, call in zip(panels, report.CALLS):
         for name, counters in results.counters.items():
             workload, subject, _, _ = report.split(name)
-            if workload == call:
+            if workload == call and subject in looks.PAUSES:
                 look = looks.PAUSES[subject]
                 axes.plot(range(len(report.PARTS)), medians_of(counters["ns"]), look.line,
-                          marker=look.marker, color=look.colour, label=subject.replace("_", " "))
+                          marker=look.marker, color=look.colour, label=subject)
         axes.set_title(call, fontsize=10)
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(plain)
         axes.set_xticks(range(len(report.PARTS)), report.PARTS, rotation=45, fontsize=8)
         axes.grid(True, alpha=0.3)
     panels[0].set_ylabel("nanoseconds")
-    panels[0].legend(fontsize=8)
+    panels[-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     keep(figure, path)
 
 

@@ -10,7 +10,8 @@ import quick
 from measured import ROOT, circumstances
 
 # Not peers: what nothing can beat.
-BOUNDS = {"raw", "compared", "one_cas", "one_cas_inlined", "two_calls", "bare_list", "array", "bare"}
+BOUNDS = {"raw", "compared", "one_cas", "one_cas_inlined", "two_calls", "bare_list", "array", "bare",
+          "no_table", "no_on_reclaim"}
 HAFT = "haft"
 
 Section = collections.namedtuple("Section", "title text workloads across")
@@ -244,7 +245,7 @@ def lost(results):
             for subject, peer in subjects
             if not subject.startswith(HAFT) and subject not in BOUNDS and peer > 1.03 * rate
         ]
-    return rows
+    return rows + lost_pauses(results)
 
 
 def losses(results):
@@ -360,29 +361,96 @@ def blocked(results):
 
 PARTS = ("p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "most")
 SHOWN = ("p50", "p99", "p99.99", "most")
-CALLS = ("insert", "free", "quiescent")
+CALLS = ("look_up", "insert", "free", "quiescent")
+
+# Less is better in each.  `values`: of the counters of any_call and pauses, in each repetition.
+Pause = collections.namedtuple("Pause", "title values")
+PAUSES = [
+    Pause("longest call, us", lambda calls, _: [ns[-1] / 1e3 for ns in calls["ns"]]),
+    Pause("p99.9, us", lambda calls, _: [ns[PARTS.index("p99.9")] / 1e3 for ns in calls["ns"]]),
+    Pause("destructor, us", lambda _, own: [pair[0] for pair in own.get("ended_us", [])]),
+    Pause("longest destructor, us", lambda _, own: [pair[1] for pair in own.get("ended_us", [])]),
+    Pause("idle, us", lambda _, own: [pair[0] for pair in own.get("idle_us", [])]),
+    Pause("slots beyond live", lambda _, own: own.get("beyond_slots", [])),
+    Pause("KiB beyond live", lambda _, own: [count / 1024 for count in own["beyond_bytes"]]),
+]
+
+
+def pauses_of(results):
+    """{subject: a list of values for each of PAUSES}"""
+    found = {}
+    for name, own in results.counters.items():
+        workload, subject, size, threads = split(name)
+        if workload == "pauses":
+            calls = results.counters[f"any_call/{subject}/{size}/{threads}"]
+            found[subject] = [pause.values(calls, own) for pause in PAUSES]
+    return found
 
 
 def spread_of(values):
-    low, high = min(values), max(values)
-    middle = f"{statistics.median(values):,.0f}"
-    return middle if low == high else f"{middle} ({low:,.0f}-{high:,.0f})"
+    if not values:
+        return ""
+    middle, low, high = (number(of(values)) for of in (statistics.median, min, max))
+    return middle if low == high else f"{middle} ({low}-{high})"
+
+
+def single_calls(results):
+    rows = [["pauses", subject, *map(spread_of, figures)]
+            for subject, figures in pauses_of(results).items()]
+    if not rows:
+        return []
+    return [
+        "## Pauses and destructors",
+        "",
+        f"Two threads on 16,384 objects that they share, for {10 * results.context['seconds']:g} s:"
+        " each looks up 18 objects, inserts one and frees the one whose place it takes; a quiescent"
+        " point after 5 times. Each call is timed, without the reading of the clock: the longest of"
+        " all, and what 99.9 % do not exceed. An object's destructor (`on_reclaim`, `on_destroy`,"
+        " `drop`) notes when it runs: from the begin of its free, median and longest; `idle` is the"
+        " median where a thread frees an object every 2 ms, flushes and sleeps. Memory: at its peak,"
+        " beyond the live objects. A call beside another program's turn takes as long as that turn:"
+        " `no_table` makes the same calls and does nothing in them, so its longest is the machine's."
+        " Destructors of `haft_table` wait for a batch and a grace period: batches of 128 slots,"
+        " or by `waiting_bytes` of 32 and 8; those of `haft_counted` run in the free, or in the last"
+        " release. `no_on_reclaim` is a table without destructors. `shared_ptr` stands for"
+        " `weak_ptr` too: an array of either is read under a lock where others write in it.",
+        "",
+        *table(["workload", "subject", *(pause.title for pause in PAUSES)], rows),
+        "",
+    ]
+
+
+def lost_pauses(results):
+    """For each figure, the peers that are more than 3 % better than haft's best."""
+    medians = {subject: [statistics.median(values) if values else None for values in figures]
+               for subject, figures in pauses_of(results).items() if subject not in BOUNDS}
+    rows = []
+    for at, pause in enumerate(PAUSES):
+        known = {subject: figures[at] for subject, figures in medians.items() if figures[at]}
+        ours = {subject: value for subject, value in known.items() if subject.startswith(HAFT)}
+        best = min(ours, key=ours.get, default=None)
+        rows += [[f"pauses: {pause.title}", subject, "16,384", "2", best,
+                  number(ours[best] / value)]
+                 for subject, value in known.items()
+                 if best and subject not in ours and 1.03 * value < ours[best]]
+    return rows
 
 
 def pauses(results):
+    context = results.context
     lines = ["# Times of single calls", "",
-             f"{of(results)} ns: the median of {circumstances.counted(results.context['repetitions'], 'run')}"
-             " (lowest-highest); reading the clock is part of each.", ""]
+             f"{of(results)} The median of {circumstances.counted(context['repetitions'], 'run')}"
+             " (lowest-highest).", "", *single_calls(results), "## By call, ns", ""]
     for call in CALLS:
         rows = []
         for name, counters in results.counters.items():
             workload, subject, _, _ = split(name)
             if workload == call:
-                parts = dict(zip(PARTS, zip(*counters["ns"])))
-                rows.append([call, subject] + [spread_of(parts[part]) for part in SHOWN])
+                found = dict(zip(PARTS, zip(*counters["ns"])))
+                rows.append([call, subject] + [spread_of(found[part]) for part in SHOWN])
         lines += [*table(["call", "table", *SHOWN], rows), ""]
-    rows = [[*split(name)[:2], f"{statistics.median(counters['processor_ns']):.1f}"]
-            for name, counters in results.counters.items() if name.startswith("life/")]
+    rows = [["life", split(name)[1], spread_of(counters["processor_ns"])]
+            for name, counters in results.counters.items() if name.startswith("pauses/")]
     return "\n".join([*lines, *table(["", "table", "processor, ns"], rows), ""])
 
 
@@ -451,5 +519,5 @@ def write(results):
             lines += boxes(results)
     if "lines" in results.context:
         lines += derived.write(results, results.context["lines"])
-    lines += memory(results) + losses(results)
+    lines += single_calls(results) + memory(results) + losses(results)
     return "\n".join(lines).rstrip() + "\n"

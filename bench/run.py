@@ -33,6 +33,8 @@ ALL = [
     Program("memory"),
     Series("backlog"),
     Program(PEERS),
+    Pauses("pauses"),
+    Pauses(PEERS),
 ]
 SHARED = "haft_(workers|qsbr_caller|memb_caller)|mutex|spin_lock|tbb|malloc|mimalloc"
 SCALING = [
@@ -46,7 +48,7 @@ MODES = {
     "quick": (quick.PROGRAMS, 5, 0.1),
     "scaling": (SCALING, 5, 0.1),
     "blocked": ([Blocked("blocked")], 1, 60),
-    "pauses": ([Pauses("pauses")], 5, 0.1),
+    "pauses": ([Pauses("pauses"), Pauses(PEERS)], 5, 0.1),
 }
 DRAWN = ("scaling", "blocked", "pauses")
 
@@ -65,7 +67,8 @@ examples:
                                         memory while a thread blocks for a minute, on each clock:
                                         seven minutes
   ./dev bench --pauses --plot pauses.png
-                                        the times of single calls, with on_reclaim and without
+                                        the times of single calls, when destructors run, and memory
+                                        beyond the live objects: three minutes
   ./dev bench --report --from results.json
                                         the report once more from figures kept by --save
   ./dev bench churn --benchmark_filter=haft_workers
@@ -86,7 +89,7 @@ def arguments():
     chosen.add_argument("--blocked", action="store_true",
                         help="memory that waits while a thread blocks inside a section")
     chosen.add_argument("--pauses", action="store_true",
-                        help="how long single calls take, with on_reclaim and without")
+                        help="how long single calls take, and when destructors run")
     chosen.add_argument("--report", action="store_true",
                         help="write docs/performance.md and README's ratios as well")
     parser.add_argument("--repetitions", type=int, metavar="N",

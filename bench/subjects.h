@@ -34,6 +34,9 @@ namespace bench
 struct Object {
     uint64_t first; /* never 0 */
     uint64_t others[2];
+#ifdef HAFT_BENCH_ENDS /* which a program defines that looks when objects end */
+    ~Object();
+#endif
 };
 
 /* How many ids a caller of first_words() resolves at a time. */
@@ -172,7 +175,8 @@ class ComparedReader
 template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTable
 {
   public:
-    explicit HaftTable(uint64_t capacity)
+    explicit HaftTable(uint64_t capacity, haft_reclaim *on_reclaim = nullptr,
+                       uint64_t waiting_bytes = 0)
     {
         haft_domain_options domain_options = {};
         haft_table_options options = {};
@@ -183,6 +187,8 @@ template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTa
         options.capacity = capacity;
         options.object_size = sizeof(Object);
         options.huge_pages = huge_pages;
+        options.on_reclaim = on_reclaim;
+        options.waiting_bytes = waiting_bytes;
         require(haft_table_open(domain, &options, &table));
     }
 
@@ -239,6 +245,17 @@ template <class Flavour, haft_clock clock, bool huge_pages = false> class HaftTa
 
         bool free(haft_id id) { return haft_free(worker, id) == HAFT_OK; }
         void quiescent() { require(haft_worker_quiescent(worker)); }
+        void flush() { require(haft_worker_flush(worker)); }
+
+        /* Where the clock goes on by calls alone. */
+        void drive()
+        {
+            if (clock == HAFT_CLOCK_CALLER) {
+                require(haft_domain_wait(domain));
+            } else if (clock == HAFT_CLOCK_FRAME) {
+                require(haft_domain_tick(domain));
+            }
+        }
 
         void offline()
         {

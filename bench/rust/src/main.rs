@@ -1,6 +1,7 @@
 //! Rust's tables on the same workloads, with the same names, flags and JSON as the C++ programs.
 //!
 //!   haft-bench-peers [--list] [--filter=<part of a name>] [--min-time=<seconds>]
+//!   haft-bench-peers --pauses=<seconds>     what bench/pauses.cc does, and nothing else
 //!
 //! --filter may stand several times; a case runs that one of them is part of (from '^' on: is the
 //! beginning of).  The report goes to standard output.
@@ -10,6 +11,7 @@ compile_error!("figures of a debug build say nothing: cargo build --release");
 
 mod cases;
 mod measure;
+mod pauses;
 mod tables;
 
 use std::time::Duration;
@@ -18,11 +20,16 @@ struct Options {
     list: bool,
     filters: Vec<String>,
     least: Duration,
+    pauses: Option<f64>,
 }
 
 fn options() -> Options {
-    let mut options =
-        Options { list: false, filters: Vec::new(), least: Duration::from_millis(500) };
+    let mut options = Options {
+        list: false,
+        filters: Vec::new(),
+        least: Duration::from_millis(500),
+        pauses: None,
+    };
     for argument in std::env::args().skip(1) {
         if argument == "--list" {
             options.list = true;
@@ -31,6 +38,8 @@ fn options() -> Options {
         } else if let Some(seconds) = argument.strip_prefix("--min-time=") {
             let seconds = seconds.parse().expect("--min-time=<seconds>");
             options.least = Duration::from_secs_f64(seconds);
+        } else if let Some(seconds) = argument.strip_prefix("--pauses=") {
+            options.pauses = Some(seconds.parse().expect("--pauses=<seconds>"));
         } else {
             eprintln!("haft-bench-peers: unknown argument {}", argument);
             std::process::exit(2);
@@ -59,6 +68,10 @@ fn main() {
     let options = options();
     // From then on malloc and locks work as in a program that shares a table.
     std::thread::spawn(|| ()).join().expect("a thread");
+    if let Some(seconds) = options.pauses {
+        pauses::measure_all(seconds);
+        return;
+    }
     let mut rows = Vec::new();
     for maker in cases::makers() {
         let mut case = maker();

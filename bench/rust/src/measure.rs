@@ -75,7 +75,7 @@ pub fn measure(case: &mut Case, least: Duration) -> (f64, u64) {
     }
 }
 
-fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let status = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut now) };
     assert_eq!(status, 0);
@@ -92,7 +92,7 @@ pub fn alone(rounds: u64, mut round: impl FnMut()) -> Duration {
 }
 
 /// The calling thread on the `number`-th core that it may use, as in bench/pinned.h.
-fn pin(number: usize, threads: usize) {
+pub fn pin(number: usize, threads: usize) {
     unsafe {
         let mut all: libc::cpu_set_t = std::mem::zeroed();
         let size = std::mem::size_of_val(&all);

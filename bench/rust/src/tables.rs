@@ -5,25 +5,36 @@ use parking_lot::{Mutex, RwLock};
 use sharded_slab::Slab;
 use slotmap::{DefaultKey, SlotMap};
 
-pub trait Shared: Sync + Send + 'static {
+/// What a table holds: objects that only fill memory, or that tell when they are dropped.
+pub trait Value: Sync + Send + 'static {
+    fn first_word(&self) -> u64;
+}
+
+impl Value for Object {
+    fn first_word(&self) -> u64 {
+        self[0]
+    }
+}
+
+pub trait Shared<V = Object>: Sync + Send + 'static {
     type Id: Copy + Send + Sync + 'static;
     fn new() -> Self;
-    fn insert(&self, object: Object) -> Self::Id;
+    fn insert(&self, object: V) -> Self::Id;
     fn free(&self, id: Self::Id) -> bool;
     /// The object's first word; 0 if there is none.
     fn first_word(&self, id: Self::Id) -> u64;
 }
 
-pub struct Sharded(Slab<Object>);
+pub struct Sharded<V = Object>(Slab<V>);
 
-impl Shared for Sharded {
+impl<V: Value> Shared<V> for Sharded<V> {
     type Id = usize;
 
-    fn new() -> Sharded {
+    fn new() -> Sharded<V> {
         Sharded(Slab::new())
     }
 
-    fn insert(&self, object: Object) -> usize {
+    fn insert(&self, object: V) -> usize {
         self.0.insert(object).expect("a slab has room")
     }
 
@@ -32,20 +43,20 @@ impl Shared for Sharded {
     }
 
     fn first_word(&self, id: usize) -> u64 {
-        self.0.get(id).map_or(0, |object| object[0])
+        self.0.get(id).map_or(0, |object| object.first_word())
     }
 }
 
-pub struct Locked(RwLock<SlotMap<DefaultKey, Object>>);
+pub struct Locked<V: Value = Object>(RwLock<SlotMap<DefaultKey, V>>);
 
-impl Shared for Locked {
+impl<V: Value> Shared<V> for Locked<V> {
     type Id = DefaultKey;
 
-    fn new() -> Locked {
+    fn new() -> Locked<V> {
         Locked(RwLock::new(SlotMap::new()))
     }
 
-    fn insert(&self, object: Object) -> DefaultKey {
+    fn insert(&self, object: V) -> DefaultKey {
         self.0.write().insert(object)
     }
 
@@ -54,20 +65,20 @@ impl Shared for Locked {
     }
 
     fn first_word(&self, id: DefaultKey) -> u64 {
-        self.0.read().get(id).map_or(0, |object| object[0])
+        self.0.read().get(id).map_or(0, |object| object.first_word())
     }
 }
 
-pub struct MutexLocked(Mutex<SlotMap<DefaultKey, Object>>);
+pub struct MutexLocked<V: Value = Object>(Mutex<SlotMap<DefaultKey, V>>);
 
-impl Shared for MutexLocked {
+impl<V: Value> Shared<V> for MutexLocked<V> {
     type Id = DefaultKey;
 
-    fn new() -> MutexLocked {
+    fn new() -> MutexLocked<V> {
         MutexLocked(Mutex::new(SlotMap::new()))
     }
 
-    fn insert(&self, object: Object) -> DefaultKey {
+    fn insert(&self, object: V) -> DefaultKey {
         self.0.lock().insert(object)
     }
 
@@ -76,6 +87,6 @@ impl Shared for MutexLocked {
     }
 
     fn first_word(&self, id: DefaultKey) -> u64 {
-        self.0.lock().get(id).map_or(0, |object| object[0])
+        self.0.lock().get(id).map_or(0, |object| object.first_word())
     }
 }
