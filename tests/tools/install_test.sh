@@ -11,24 +11,19 @@ readonly root
 work=$(mktemp -d)
 # Bazel's files are read-only.
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-promised=0
-failed=0
 
 # promise <name> <command...>: a line; what the command had to say only if it failed, or why it was
 # skipped (77)
 promise()
 {
     local name=$1 from=$SECONDS status=0 verdict=PASSED
-    promised=$((promised + 1))
     shift
     "$@" >"$work/log" 2>&1 || status=$?
     [[ $status == 0 ]] || verdict=FAILED
     [[ $status != 77 ]] || verdict=SKIPPED
     printf '%-50s %s in %ds\n' "//tests:install/$name" "$verdict" $((SECONDS - from))
     [[ $verdict != SKIPPED ]] || tail -1 "$work/log"
-    [[ $verdict != FAILED ]] && return
-    cat "$work/log"
-    failed=$((failed + 1))
+    [[ $verdict != FAILED ]] || cat "$work/log"
 }
 
 # fresh <folder>: a copy of the consumers
@@ -385,58 +380,99 @@ all_of()
     promise "meson$1" with_meson "$2"
 }
 
+# --- promises: groups of them run beside each other, in a folder each ---
+
+in_place()
+{
+    promise headers headers "$prefix"
+    promise symbols symbols "$prefix"
+    promise thread_sanitizer thread_sanitizer "$prefix"
+    promise parts_of_archive parts_of_archive "$prefix"
+    promise plug_ins plug_ins "$prefix"
+    promise plug_ins_of_two_files plug_ins_of_two_files
+    promise soname soname "$prefix"
+    promise asserts asserts "$prefix"
+    promise filled_in filled_in "$prefix"
+    promise "libc alone is needed" needs "$prefix"
+    promise man_pages man_pages "$prefix"
+    promise haft_top haft_top "$prefix"
+    promise documents documents "$prefix"
+    promise python with_python "$prefix"
+    promise rust with_rust "$prefix"
+    promise answers answers "$prefix"
+    promise gdb with_gdb "$prefix"
+    all_of "" "$prefix"
+}
+
+# installed_by <cmake or meson> <installation>: as that of ./dev
+installed_by()
+{
+    promise "$1_symbols" symbols "$2"
+    promise "$1_same_symbols" same_symbols "$prefix" "$2"
+    promise "$1_parts_of_archive" parts_of_archive "$2"
+    promise "$1_plug_ins" plug_ins "$2"
+    promise "$1_asserts" asserts "$2"
+    promise "$1_filled_in" filled_in "$2"
+    all_of "_by_$1" "$2"
+}
+
+by_cmake()
+{
+    promise cmake_alone cmake_alone "$work/installed"
+    promise cmake_same_files same_files "$prefix" "$work/installed" '^./(lib/.debug|share/(doc|haft))/'
+    promise cmake_static_exports cmake_static_exports
+    installed_by cmake "$work/installed"
+    promise cmake_folder cmake_sources "$root" off
+    promise cmake_archive cmake_archive
+}
+
+by_meson()
+{
+    promise meson_alone meson_alone "$work/installed"
+    promise meson_same_files same_files "$prefix" "$work/installed" '^./(bin|lib/.debug|share)/|gdb.py$'
+    promise meson_static_exports meson_static_exports
+    installed_by meson "$work/installed"
+    promise meson_static meson_sources static
+    promise meson_shared meson_sources shared
+}
+
+by_bazel()
+{
+    promise destdir destdir
+    promise refusals refusals
+    promise bazel with_bazel
+}
+
+moved()
+{
+    mv "$prefix" "$work/moved"
+    all_of _moved "$work/moved"
+    promise documents_moved documents "$work/moved"
+    promise gdb_moved with_gdb "$work/moved"
+    promise haft_top_moved haft_top "$work/moved"
+    promise uninstall uninstall "$work/moved"
+}
+
+# beside <group...>
+beside()
+{
+    local group
+    for group in "$@"; do
+        mkdir "$work/$group"
+        (work=$work/$group && "$group") >"$work/$group.said" 2>&1 &
+    done
+    wait
+    for group in "$@"; do
+        cat "$work/$group.said"
+    done
+}
+
 prefix=$work/installed
-promise install "$root/dev" install --prefix "$prefix"
-promise headers headers "$prefix"
-promise symbols symbols "$prefix"
-promise thread_sanitizer thread_sanitizer "$prefix"
-promise parts_of_archive parts_of_archive "$prefix"
-promise plug_ins plug_ins "$prefix"
-promise plug_ins_of_two_files plug_ins_of_two_files
-promise soname soname "$prefix"
-promise asserts asserts "$prefix"
-promise filled_in filled_in "$prefix"
-promise "libc alone is needed" needs "$prefix"
-promise man_pages man_pages "$prefix"
-promise haft_top haft_top "$prefix"
-promise documents documents "$prefix"
-promise python with_python "$prefix"
-promise rust with_rust "$prefix"
-promise answers answers "$prefix"
-promise gdb with_gdb "$prefix"
-all_of "" "$prefix"
-promise cmake_alone cmake_alone "$work/by_cmake"
-promise cmake_same_files same_files "$prefix" "$work/by_cmake" '^./(lib/.debug|share/(doc|haft))/'
-promise cmake_symbols symbols "$work/by_cmake"
-promise cmake_same_symbols same_symbols "$prefix" "$work/by_cmake"
-promise cmake_parts_of_archive parts_of_archive "$work/by_cmake"
-promise cmake_plug_ins plug_ins "$work/by_cmake"
-promise cmake_static_exports cmake_static_exports
-promise cmake_asserts asserts "$work/by_cmake"
-promise cmake_filled_in filled_in "$work/by_cmake"
-promise meson_alone meson_alone "$work/by_meson"
-promise meson_same_files same_files "$prefix" "$work/by_meson" '^./(bin|lib/.debug|share)/|gdb.py$'
-promise meson_symbols symbols "$work/by_meson"
-promise meson_same_symbols same_symbols "$prefix" "$work/by_meson"
-promise meson_parts_of_archive parts_of_archive "$work/by_meson"
-promise meson_plug_ins plug_ins "$work/by_meson"
-promise meson_static_exports meson_static_exports
-promise meson_asserts asserts "$work/by_meson"
-promise meson_filled_in filled_in "$work/by_meson"
-all_of _by_cmake "$work/by_cmake"
-all_of _by_meson "$work/by_meson"
-promise cmake_folder cmake_sources "$root" off
-promise cmake_archive cmake_archive
-promise meson_static meson_sources static
-promise meson_shared meson_sources shared
-mv "$prefix" "$work/moved"
-all_of _moved "$work/moved"
-promise documents_moved documents "$work/moved"
-promise gdb_moved with_gdb "$work/moved"
-promise haft_top_moved haft_top "$work/moved"
-promise uninstall uninstall "$work/moved"
-promise destdir destdir
-promise refusals refusals
-promise bazel with_bazel
-echo "$promised promises of an installation, $failed broken"
+{
+    promise install "$root/dev" install --prefix "$prefix"
+    beside in_place by_cmake by_meson by_bazel
+    beside moved
+} | tee "$work/all"
+failed=$(grep -cE '^//tests:install/.* FAILED in ' "$work/all")
+echo "$(grep -c '^//tests:install/' "$work/all") promises of an installation, $failed broken"
 [[ $failed == 0 ]]
