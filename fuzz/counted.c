@@ -275,7 +275,7 @@ static void acquire(void)
 {
     const haft_id id = some_id();
     struct object *known = latest(id);
-    haft_status *said = world.options.bad_access_arg;
+    haft_status *said = world.options.report_arg;
 
     *said = HAFT_OK;
     const void *object = draw(2) == 0 ? haft_counted_acquire(world.table, id)
@@ -480,7 +480,7 @@ static void draw_options(haft_status *said)
         .on_destroy = (flags & 32) != 0 ? on_destroy : NULL,
         .destroy_arg = &world,
         .on_bad_access = on_bad_access,
-        .bad_access_arg = said,
+        .report_arg = said,
     };
     world.options.first_generation = draw(haft_field_max(world.options.layout.generation_bits) + 1);
     if ((flags & 64) != 0) {

@@ -132,19 +132,19 @@ void open_tables(struct tables *tables, haft_layout layout)
                                       .object_size = 8,
                                       .layout = layout,
                                       .on_bad_access = on_bad_access,
-                                      .bad_access_arg = tables};
+                                      .report_arg = tables};
     const haft_packed_options packed = {.capacity = OBJECTS,
                                         .object_size = 8,
                                         .layout = layout,
                                         .on_bad_access = on_bad_access,
-                                        .bad_access_arg = tables};
+                                        .report_arg = tables};
     const haft_domain_options domain = {.clock = HAFT_CLOCK_FRAME};
     const haft_table_options table = {.capacity = OBJECTS,
                                       .object_size = 8,
                                       .layout = layout,
                                       .pins = true,
                                       .on_bad_access = on_bad_access,
-                                      .bad_access_arg = tables};
+                                      .report_arg = tables};
 
     tables->layout = layout;
     must_open(haft_local_open(&local, &tables->local));

@@ -92,7 +92,6 @@ static struct values values_from(const uint8_t *data)
         .pins = flags[0] & 16,
         .growth_step = flags[0] & 32 ? 0 : flags[1],
         .has_pinned_type = flags[2] & 1,
-        .random_first_generation = flags[2] & 4,
         .gives_flavour = flags[2] & 8,
         .clock = flags[2] >> 4 & 7,
         .never_wait = flags[2] & 128,
@@ -102,6 +101,9 @@ static struct values values_from(const uint8_t *data)
     };
 
     read_numbers(data, &values);
+    if (flags[2] & 4) {
+        values.first_generation = HAFT_RANDOM_GENERATION;
+    }
     if (flags[0] & 64) {
         values.layout = (haft_layout){flags[4], flags[5], flags[6], 0};
     } else if (flags[0] & 128) {
@@ -206,8 +208,8 @@ static bool is_to_blame(const struct values *values, haft_status status, enum ki
     case HAFT_BAD_TAG:
         return values->tag > haft_field_max(layout.tag_bits);
     case HAFT_BAD_FIRST_GENERATION:
-        return values->first_generation > haft_field_max(layout.generation_bits) ||
-               (values->first_generation != 0 && values->random_first_generation);
+        return values->first_generation != HAFT_RANDOM_GENERATION &&
+               values->first_generation > haft_field_max(layout.generation_bits);
     default:
         return is_other_to_blame(values, status, most);
     }
@@ -241,7 +243,6 @@ static uint64_t try_local(const struct values *values)
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
-        .random_first_generation = values->random_first_generation,
         .reuse = (haft_local_reuse)values->reuse,
         .min_free = values->min_free,
         .wrap = values->wrap,
@@ -280,7 +281,6 @@ static uint64_t try_packed(const struct values *values)
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
-        .random_first_generation = values->random_first_generation,
         .keep_order = values->keep_order,
         .growth_step = is_affordable(values) ? values->growth_step : 0,
     };
@@ -344,7 +344,6 @@ static uint64_t try_shared(const struct values *values, haft_domain *domain)
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
-        .random_first_generation = values->random_first_generation,
         .wrap = values->wrap,
         .pins = values->pins,
         .waiting_bytes = values->waiting_bytes,

@@ -14,7 +14,7 @@ struct values {
     uint64_t capacity, object_size, object_alignment, tag, first_generation, min_free;
     haft_layout layout;
     unsigned reuse;
-    bool wrap, keep_order, pins, has_pinned_type, random_first_generation, never_wait;
+    bool wrap, keep_order, pins, has_pinned_type, never_wait;
     uint64_t growth_step, waiting_bytes;
 
     /* of domains, command sets, arenas and exports */

@@ -54,7 +54,6 @@ static haft_local_options local_options(const struct values *values)
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
-        .random_first_generation = values->random_first_generation,
         .sites = values->never_wait,
         .reuse = (haft_local_reuse)values->reuse,
         .min_free = values->min_free,

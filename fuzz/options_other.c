@@ -273,8 +273,8 @@ static bool is_counted_bad(const haft_counted_options *options, haft_status stat
     case HAFT_BAD_TAG:
         return is_layout && options->tag > haft_field_max(layout.tag_bits);
     case HAFT_BAD_FIRST_GENERATION:
-        return is_layout && (options->first_generation > haft_field_max(layout.generation_bits) ||
-                             (options->first_generation != 0 && options->random_first_generation));
+        return is_layout && options->first_generation != HAFT_RANDOM_GENERATION &&
+               options->first_generation > haft_field_max(layout.generation_bits);
     case HAFT_BAD_MIN_FREE:
         return is_layout && options->capacity <= most &&
                options->min_free > most - options->capacity;
@@ -294,7 +294,6 @@ static void try_counted(const struct values *values)
         .layout = values->layout,
         .tag = values->tag,
         .first_generation = values->first_generation,
-        .random_first_generation = values->random_first_generation,
         .min_free = values->min_free,
         .wrap = values->wrap,
         .copies = values->keep_order,

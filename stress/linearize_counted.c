@@ -266,7 +266,7 @@ static void open_table(struct stage *stage, struct chance *chance)
         .on_destroy = one_in(chance, 2) ? on_destroy : NULL,
         .destroy_arg = stage,
         .on_bad_access = on_bad_access,
-        .bad_access_arg = stage,
+        .report_arg = stage,
     };
     must(&stage->run, haft_counted_open(&stage->options, &stage->table), "opening a table");
     stage->crowds = one_in(chance, 2);

@@ -124,10 +124,9 @@ static haft_status open_counted(const haft_table_options *options, struct subjec
         .layout = options->layout,
         .tag = options->tag,
         .first_generation = options->first_generation,
-        .random_first_generation = options->random_first_generation,
         .wrap = options->wrap,
         .on_bad_access = options->on_bad_access,
-        .bad_access_arg = options->bad_access_arg,
+        .report_arg = options->report_arg,
         .allocator = options->allocator,
         .reserved = {options->reserved[0], options->reserved[1]},
     };

@@ -48,7 +48,6 @@ static struct common_options common_of(const haft_counted_options *options)
         .layout = options->layout,
         .tag = options->tag,
         .first_generation = options->first_generation,
-        .random_first_generation = options->random_first_generation,
     };
 }
 
@@ -147,7 +146,7 @@ static void fill_in_counted(haft_counted *table, const struct plan *plan,
     table->destroy_arg = options->destroy_arg;
     table->capacity = options->capacity;
     table->on_bad_access = options->on_bad_access;
-    table->bad_access_arg = options->bad_access_arg;
+    table->report_arg = options->report_arg;
 }
 
 /* The struct, with the name behind it. */

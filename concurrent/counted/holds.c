@@ -60,7 +60,7 @@ static void *require_again(haft_counted *table, haft_id id)
         .status = status,
     };
 
-    bad_access_report(&access, table->on_bad_access, table->bad_access_arg);
+    bad_access_report(&access, table->on_bad_access, table->report_arg);
     return NULL;
 }
 

@@ -66,7 +66,7 @@ struct haft_counted {
     bool is_given;             /* in the program's memory */
     const char *name;          /* behind this struct */
     haft_on_bad_access *on_bad_access;
-    void *bad_access_arg;
+    void *report_arg;
 
     /* Of the thread that closes: see counted.c. */
     uint64_t owned;  /* slots that closing has taken */

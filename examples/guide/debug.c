@@ -22,7 +22,7 @@ int main(void)
                                                .capacity = 10,
                                                .object_size = sizeof(int),
                                                .on_bad_access = report,
-                                               .bad_access_arg = &reports},
+                                               .report_arg = &reports},
                          &ships));
     must(haft_local_insert(ships, NULL, &id));
 

@@ -290,7 +290,7 @@ int main(void)
         .name = "connections",
         .capacity = MOST_CONNECTIONS,
         .object_size = sizeof(struct connection),
-        .random_first_generation = true,
+        .first_generation = HAFT_RANDOM_GENERATION,
         .on_destroy = end_connection,
     };
 

@@ -59,14 +59,14 @@ token_result token_open(void)
         .name = "sessions",
         .capacity = MOST_SESSIONS,
         .object_size = sizeof(struct session),
-        .random_first_generation = true, /* handles of the last run are refused */
+        .first_generation = HAFT_RANDOM_GENERATION, /* handles of the last run are refused */
         .on_destroy = end_session,
     };
     const haft_counted_options object_options = {
         .name = "objects",
         .capacity = MOST_OBJECTS,
         .object_size = sizeof(struct object),
-        .random_first_generation = true,
+        .first_generation = HAFT_RANDOM_GENERATION,
         .wipe = true,
         .on_destroy = end_object,
     };

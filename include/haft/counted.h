@@ -62,14 +62,13 @@ typedef struct haft_counted haft_counted;
 typedef void haft_counted_destroy(void *object, haft_id id, void *arg);
 
 typedef struct haft_counted_options {
-    const char *name;             /* for messages; copied; NULL: "counted table" */
-    uint64_t capacity;            /* objects that fit; 1 to 2^index_bits - 4, at most 2^30 - 4 */
-    size_t object_size;           /* bytes, up to 2^30; 0: an allocator of ids */
-    size_t object_alignment;      /* power of two up to 4096; 0: as haft/detail/options.h says */
-    haft_layout layout;           /* all zero: HAFT_LAYOUT_32_32; at most 32 generation_bits */
-    uint64_t tag;                 /* fits tag_bits */
-    uint64_t first_generation;    /* of each slot's first life; 0: 1 */
-    bool random_first_generation; /* instead: see haft/detail/options.h */
+    const char *name;          /* for messages; copied; NULL: "counted table" */
+    uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4, at most 2^30 - 4 */
+    size_t object_size;        /* bytes, up to 2^30; 0: an allocator of ids */
+    size_t object_alignment;   /* power of two up to 4096; 0: as haft/detail/options.h says */
+    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32; at most 32 generation_bits */
+    uint64_t tag;              /* fits tag_bits */
+    uint64_t first_generation; /* of each slot's first life; 0: 1; or HAFT_RANDOM_GENERATION */
 
     uint64_t min_free; /* slots freed after a slot before that is reused; 0: it may be at once */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
@@ -80,7 +79,7 @@ typedef struct haft_counted_options {
     haft_counted_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
     haft_on_bad_access *on_bad_access; /* of haft_counted_require(); NULL: abort */
-    void *bad_access_arg;
+    void *report_arg;
 
     void *memory; /* of the program, for all that the table needs: see haft_counted_footprint() */
     uint64_t memory_size;

@@ -41,8 +41,8 @@ typedef struct haft_local haft_local;
  * is resolved, not required: in a shared table that is every id that another thread may free.
  *
  * `view` is the table's own, as haft_local_view() and its kin gave it: kept beside the table, so
- * that a live id costs no call.  Each table has one policy, the options on_bad_access and
- * bad_access_arg.  Without one the program ends with a line on stderr such as
+ * that a live id costs no call.  Each table has one policy, the option on_bad_access.  Without one
+ * the program ends with a line on stderr such as
  *
  *   haft: ships: 17v3: the object has been freed (HAFT_STALE)
  *

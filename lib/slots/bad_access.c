@@ -45,5 +45,5 @@ void bad_access(const struct slots *slots, const char *table, haft_id id, haft_s
     char line[512];
 
     sites_describe(slots, table, id, status, line, sizeof line);
-    apply_policy(&access, line, slots->common.on_bad_access, slots->common.bad_access_arg);
+    apply_policy(&access, line, slots->common.on_bad_access, slots->common.report_arg);
 }

@@ -94,7 +94,7 @@ static void report_groups(struct groups *groups, const struct slots *slots, cons
     for (size_t i = 0; i < groups->most && groups->leaks[i].count != 0; i++) {
         groups->leaks[i].table = table;
         groups->leaks[i].layout = slots->format.layout;
-        on_leak(&groups->leaks[i], slots->common.leak_arg);
+        on_leak(&groups->leaks[i], slots->common.report_arg);
     }
     os_cancel_restore(cancel);
 }

@@ -56,8 +56,8 @@ static haft_status check_ids(const struct common_options *options)
     if (options->tag > haft_field_max(options->layout.tag_bits)) {
         return HAFT_BAD_TAG;
     }
-    if (options->first_generation > haft_field_max(options->layout.generation_bits) ||
-        (options->first_generation != 0 && options->random_first_generation)) {
+    if (options->first_generation != HAFT_RANDOM_GENERATION &&
+        options->first_generation > haft_field_max(options->layout.generation_bits)) {
         return HAFT_BAD_FIRST_GENERATION;
     }
     return HAFT_OK;
@@ -122,7 +122,7 @@ static uint64_t random_generation(haft_layout layout)
 
 uint64_t options_first_generation(const struct common_options *options)
 {
-    if (options->random_first_generation) {
+    if (options->first_generation == HAFT_RANDOM_GENERATION) {
         return random_generation(options->layout);
     }
     return options->first_generation != 0 ? options->first_generation : 1;

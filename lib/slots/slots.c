@@ -17,7 +17,6 @@ static void keep(struct slots *slots, const struct common_options *options)
     slots->common = *options;
     slots->common.name = NULL;
     slots->common.first_generation = options_first_generation(options);
-    slots->common.random_first_generation = false;
     slots->common.allocator = NULL; /* slots->heap is a copy */
     slots->format = word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;

@@ -24,7 +24,7 @@ static haft_id ids[OBJECTS];
 static void use_local(void)
 {
     const haft_local_options options = {
-        .capacity = OBJECTS, .object_size = 100, .random_first_generation = true};
+        .capacity = OBJECTS, .object_size = 100, .first_generation = HAFT_RANDOM_GENERATION};
     uint64_t bytes = 1;
     haft_local *local;
 

@@ -205,7 +205,7 @@ Test(counted_apart, require_of_a_live_object_with_the_most_holders_says_that_it_
 
     assert_status(haft_counted_open(&(haft_counted_options){.capacity = 1,
                                                             .on_bad_access = note_bad_access,
-                                                            .bad_access_arg = &said},
+                                                            .report_arg = &said},
                                     &table),
                   HAFT_OK);
     assert_status(haft_counted_insert(table, NULL, &id), HAFT_OK);

@@ -54,7 +54,7 @@ template <class Options> Options counting_bad_accesses(int &calls)
 
     options.capacity = 10;
     options.on_bad_access = [](const haft_bad_access *, void *arg) { ++*static_cast<int *>(arg); };
-    options.bad_access_arg = &calls;
+    options.report_arg = &calls;
     return options;
 }
 

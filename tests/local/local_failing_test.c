@@ -205,7 +205,7 @@ Test(local_failing, reserve_capacity_of_memory_given_back_says_so)
 
 Test(local_failing, without_random_bits_first_generations_still_lie_in_the_lower_half)
 {
-    const haft_local_options options = {.capacity = 10, .random_first_generation = true};
+    const haft_local_options options = {.capacity = 10, .first_generation = HAFT_RANDOM_GENERATION};
 
     faults.no_random = true;
     for (int i = 0; i < 100; i++) {

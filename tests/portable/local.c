@@ -211,9 +211,14 @@ static void test_options(enum circumstance circumstance)
     CHECK_OK(haft_local_footprint_sized((const void *)sized, sizeof sized, &footprint));
 }
 
+struct told {
+    haft_bad_access bad;
+    uint64_t leaked;
+};
+
 static void note_bad(const haft_bad_access *access, void *arg)
 {
-    *(haft_bad_access *)arg = *access;
+    ((struct told *)arg)->bad = *access;
 }
 
 static void note_leak(const haft_leak *leak, void *arg)
@@ -222,20 +227,18 @@ static void note_leak(const haft_leak *leak, void *arg)
 
     CHECK(haft_leak_format(leak, text, sizeof text) > 0 && strstr(text, "things") != NULL);
     CHECK(haft_site_format(leak->site, text, sizeof text) > 0);
-    *(uint64_t *)arg += leak->count;
+    ((struct told *)arg)->leaked += leak->count;
 }
 
 static void test_told(enum circumstance circumstance)
 {
-    haft_bad_access bad = {NULL, {0, 0, 0, 0}, HAFT_NIL, HAFT_OK};
-    uint64_t leaked = 0;
+    struct told told = {{NULL, {0, 0, 0, 0}, HAFT_NIL, HAFT_OK}, 0};
     const struct opened opened =
         open_local(circumstance, (haft_local_options){.name = "things",
                                                       .sites = true,
                                                       .on_leak = note_leak,
-                                                      .leak_arg = &leaked,
                                                       .on_bad_access = note_bad,
-                                                      .bad_access_arg = &bad});
+                                                      .report_arg = &told});
     const haft_view view = haft_local_view(opened.local);
     char text[200];
     haft_id id, gone;
@@ -244,11 +247,12 @@ static void test_told(enum circumstance circumstance)
     CHECK_OK(haft_local_insert(opened.local, NULL, &gone));
     CHECK_OK(haft_local_free(opened.local, gone));
     CHECK(haft_local_require(opened.local, view, gone) == NULL);
-    CHECK(bad.status == HAFT_STALE && haft_id_equal(bad.id, gone));
-    bad.table = "things"; /* the callback's has ended */
-    CHECK(haft_bad_access_format(&bad, text, sizeof text) > 0 && strstr(text, "STALE") != NULL);
+    CHECK(told.bad.status == HAFT_STALE && haft_id_equal(told.bad.id, gone));
+    told.bad.table = "things"; /* the callback's has ended */
+    CHECK(haft_bad_access_format(&told.bad, text, sizeof text) > 0 &&
+          strstr(text, "STALE") != NULL);
     close_local(opened);
-    CHECK(leaked == 1);
+    CHECK(told.leaked == 1);
 }
 
 static void test_refs(enum circumstance circumstance)

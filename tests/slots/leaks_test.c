@@ -41,7 +41,7 @@ static struct subject open_with_report(int kind)
 
     memset(&reported, 0, sizeof reported);
     options.on_leak = note_leak;
-    options.leak_arg = &reported;
+    options.report_arg = &reported;
     return subject_open(kind, &options);
 }
 
@@ -123,7 +123,7 @@ Test(leaks, of_a_packed_table_are_reported_before_on_destroy_runs)
         .sites = true,
         .on_destroy = count_destroyed,
         .on_leak = note_leak,
-        .leak_arg = &reported,
+        .report_arg = &reported,
     };
     haft_packed *packed;
 

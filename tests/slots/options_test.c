@@ -166,7 +166,7 @@ TEST_ON_EACH_KIND(options, a_first_generation_too_large_is_refused)
     expect_accepted(*kind, options);
     options.first_generation = 2;
     expect_refused(*kind, options, HAFT_BAD_FIRST_GENERATION);
-    options.first_generation = UINT64_MAX;
+    options.first_generation = HAFT_RANDOM_GENERATION - 1;
     expect_refused(*kind, options, HAFT_BAD_FIRST_GENERATION);
 }
 

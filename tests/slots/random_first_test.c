@@ -7,8 +7,8 @@ TestSuite(random_first, .timeout = SUITE_SECONDS);
 static uint64_t first_of(int kind, haft_layout layout)
 {
     struct subject subject = subject_open(
-        kind,
-        &(haft_table_options){.capacity = 1, .layout = layout, .random_first_generation = true});
+        kind, &(haft_table_options){
+                  .capacity = 1, .layout = layout, .first_generation = HAFT_RANDOM_GENERATION});
     haft_id id;
 
     assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
@@ -34,18 +34,9 @@ TEST_ON_EACH_KIND(random_first, lies_in_the_lower_half_and_differs_from_table_to
     cr_expect(le(u64, same, 1));
 }
 
-TEST_ON_EACH_KIND(random_first, a_first_generation_given_as_well_is_refused)
-{
-    const haft_table_options options = {
-        .capacity = 10, .first_generation = 1, .random_first_generation = true};
-    struct subject subject;
-
-    expect_status(subject_try_open(*kind, &options, &subject), HAFT_BAD_FIRST_GENERATION);
-}
-
 Test(random_first, is_kept_by_sharing_and_taking_back)
 {
-    const haft_local_options options = {.capacity = 10, .random_first_generation = true};
+    const haft_local_options options = {.capacity = 10, .first_generation = HAFT_RANDOM_GENERATION};
     struct shared shared = open_shared(MEMB_CALLER, &(haft_table_options){.capacity = 300});
     haft_local *local = local_open(&options);
     haft_table *table;

@@ -57,7 +57,7 @@ static struct table open_one(int kind, haft_on_bad_access *on_bad_access, void *
                                         .layout = {16, 16, 8, 0},
                                         .tag = 5,
                                         .on_bad_access = on_bad_access,
-                                        .bad_access_arg = arg};
+                                        .report_arg = arg};
     struct table table = {.subject = subject_open(kind, &options)};
 
     assert_status(insert_one(&table, &table.stale), HAFT_OK);
@@ -239,8 +239,7 @@ Test(require, what_is_dead_in_a_packed_table_resolves)
 Test(require, the_policy_stays_with_the_slots_through_sharing_and_back)
 {
     struct told told = {0};
-    const haft_local_options options = {
-        .capacity = 10, .on_bad_access = note, .bad_access_arg = &told};
+    const haft_local_options options = {.capacity = 10, .on_bad_access = note, .report_arg = &told};
     static struct level level;
 
     level = open_level(MEMB_CALLER, &options);
@@ -257,8 +256,7 @@ Test(require, the_policy_stays_with_the_slots_through_sharing_and_back)
 Test(require, the_policy_of_a_table_stays_when_it_becomes_a_local_one)
 {
     struct told told = {0};
-    const haft_table_options options = {
-        .capacity = 10, .on_bad_access = note, .bad_access_arg = &told};
+    const haft_table_options options = {.capacity = 10, .on_bad_access = note, .report_arg = &told};
     struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_local *local;
 
@@ -321,7 +319,7 @@ Test(require, an_id_published_meanwhile_resolves_or_was_reserved)
 {
     static struct race race;
     const haft_table_options options = {
-        .capacity = ROUNDS, .object_size = 8, .on_bad_access = never_ok, .bad_access_arg = &race};
+        .capacity = ROUNDS, .object_size = 8, .on_bad_access = never_ok, .report_arg = &race};
     pthread_t publisher;
     int nulls = 0;
 

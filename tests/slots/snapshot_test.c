@@ -238,7 +238,7 @@ TEST_ON_EACH_ALONE(snapshot, a_clone_has_the_tag_the_sites_and_the_callbacks_of_
     each.sites = true;
     each.on_leak = hear_leak;
     each.on_bad_access = hear_bad_access;
-    each.leak_arg = each.bad_access_arg = &heard;
+    each.report_arg = &heard;
     struct subject subject = subject_open(*kind, &each);
     struct subject clone = clone_of(&subject);
 

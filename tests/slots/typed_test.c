@@ -23,14 +23,14 @@ static void count_bad_access(const haft_bad_access *access, void *arg)
 static void open_all(void)
 {
     const haft_local_options of_local = {
-        .capacity = 100, .on_bad_access = count_bad_access, .bad_access_arg = &bad_accesses};
+        .capacity = 100, .on_bad_access = count_bad_access, .report_arg = &bad_accesses};
     const haft_packed_options of_packed = {
-        .capacity = 100, .on_bad_access = count_bad_access, .bad_access_arg = &bad_accesses};
+        .capacity = 100, .on_bad_access = count_bad_access, .report_arg = &bad_accesses};
     const haft_table_options of_table = {.capacity = 100,
                                          .object_size = sizeof(struct ship),
                                          .object_alignment = _Alignof(struct ship),
                                          .on_bad_access = count_bad_access,
-                                         .bad_access_arg = &bad_accesses};
+                                         .report_arg = &bad_accesses};
 
     assert_status(ship_local_open(&of_local, &local), HAFT_OK);
     assert_status(ship_packed_open(&of_packed, &packed), HAFT_OK);

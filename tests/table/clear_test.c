@@ -475,7 +475,7 @@ Test(clear, tells_of_leaks_before_objects_end)
                                         .object_size = sizeof(haft_id),
                                         .sites = true,
                                         .on_leak = note_leak,
-                                        .leak_arg = &chain,
+                                        .report_arg = &chain,
                                         .pins = true,
                                         .on_reclaim = unpin_next,
                                         .reclaim_arg = &chain};

@@ -36,6 +36,12 @@ typedef struct haft_info {
     uint64_t reserved[2]; /* 0; for what a later version says */
 } haft_info;
 
+/* As first_generation: a random one, from the lower half of the layout's.  Ids of other tables, and
+ * of the last run, then fail except for one in 2^(generation_bits - 1); tags make that certain.
+ * Half of a slot's lives remain, opening takes a system call, and most ids of another table cannot
+ * be restored: HAFT_STALE. */
+#define HAFT_RANDOM_GENERATION 0xFFFFFFFFFFFFFFFFu
+
 #define HAFT_COMMON_OPTIONS                                                                        \
     const char *name;   /* for messages; copied; NULL: the kind of the table */                    \
     uint64_t capacity;  /* objects that fit; 1 to 2^index_bits - 4 */                              \
@@ -53,20 +59,12 @@ typedef struct haft_info {
     /* Of each slot's first life; 0: 1.  So tables that are opened and used alike issue the */     \
     /* same ids, in each run and process: an id of one may resolve in another, unless their */     \
     /* types (typed.h, haft::id<T>) or their tags differ. */                                       \
-    uint64_t first_generation;                                                                     \
-                                                                                                   \
-    /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids */     \
-    /* of other tables, and of the last run, then fail except for one in */                        \
-    /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain, opening */ \
-    /* takes a system call, and most ids of another table cannot be restored: HAFT_STALE. */       \
-    bool random_first_generation;                                                                  \
+    uint64_t first_generation; /* or HAFT_RANDOM_GENERATION */                                     \
                                                                                                    \
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
-    void *bad_access_arg;                                                                          \
-                                                                                                   \
-    bool sites;            /* keep allocation sites: see haft/diagnose.h */                        \
-    haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
-    void *leak_arg;                                                                                \
+    bool sites;                        /* keep allocation sites: see haft/diagnose.h */            \
+    haft_on_leak *on_leak;             /* with sites: of objects live at closing; NULL: stderr */  \
+    void *report_arg;                  /* of both handlers */                                      \
                                                                                                    \
     const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */         \
                                                                                                    \
