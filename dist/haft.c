@@ -3529,7 +3529,7 @@ void haft__bad_access(const struct haft__slots *slots, const char *table, haft_i
     char line[512];
 
     haft__sites_describe(slots, table, id, status, line, sizeof line);
-    haft__apply_policy(&access, line, slots->common.on_bad_access, slots->common.bad_access_arg);
+    haft__apply_policy(&access, line, slots->common.on_bad_access, slots->common.report_arg);
 }
 
 /*
@@ -4053,7 +4053,7 @@ static void haft__report_groups(struct haft__groups *groups, const struct haft__
     for (size_t i = 0; i < groups->most && groups->leaks[i].count != 0; i++) {
         groups->leaks[i].table = table;
         groups->leaks[i].layout = slots->format.layout;
-        on_leak(&groups->leaks[i], slots->common.leak_arg);
+        on_leak(&groups->leaks[i], slots->common.report_arg);
     }
     haft__os_cancel_restore(cancel);
 }
@@ -4133,8 +4133,8 @@ static haft_status haft__check_ids(const struct haft__common_options *options)
     if (options->tag > haft_field_max(options->layout.tag_bits)) {
         return HAFT_BAD_TAG;
     }
-    if (options->first_generation > haft_field_max(options->layout.generation_bits) ||
-        (options->first_generation != 0 && options->random_first_generation)) {
+    if (options->first_generation != HAFT_RANDOM_GENERATION &&
+        options->first_generation > haft_field_max(options->layout.generation_bits)) {
         return HAFT_BAD_FIRST_GENERATION;
     }
     return HAFT_OK;
@@ -4199,7 +4199,7 @@ static uint64_t haft__random_generation(haft_layout layout)
 
 HAFT_INTERNAL uint64_t haft__options_first_generation(const struct haft__common_options *options)
 {
-    if (options->random_first_generation) {
+    if (options->first_generation == HAFT_RANDOM_GENERATION) {
         return haft__random_generation(options->layout);
     }
     return options->first_generation != 0 ? options->first_generation : 1;
@@ -4548,7 +4548,6 @@ static void haft__keep(struct haft__slots *slots, const struct haft__common_opti
     slots->common = *options;
     slots->common.name = NULL;
     slots->common.first_generation = haft__options_first_generation(options);
-    slots->common.random_first_generation = false;
     slots->common.allocator = NULL; /* slots->heap is a copy */
     slots->format = haft__word_format_of(options->layout, options->tag, slots->common.first_generation);
     slots->object_size = options->object_size;
@@ -6185,7 +6184,7 @@ struct haft_counted {
     bool is_given;             /* in the program's memory */
     const char *name;          /* behind this struct */
     haft_on_bad_access *on_bad_access;
-    void *bad_access_arg;
+    void *report_arg;
 
     /* Of the thread that closes: see counted.c. */
     uint64_t owned;  /* slots that closing has taken */
@@ -6493,7 +6492,6 @@ static struct haft__common_options haft__common_of(const haft_counted_options *o
         .layout = options->layout,
         .tag = options->tag,
         .first_generation = options->first_generation,
-        .random_first_generation = options->random_first_generation,
     };
 }
 
@@ -6592,7 +6590,7 @@ static void haft__fill_in_counted(haft_counted *table, const struct haft__plan *
     table->destroy_arg = options->destroy_arg;
     table->capacity = options->capacity;
     table->on_bad_access = options->on_bad_access;
-    table->bad_access_arg = options->bad_access_arg;
+    table->report_arg = options->report_arg;
 }
 
 /* The struct, with the name behind it. */
@@ -7306,7 +7304,7 @@ static void *haft__require_again(haft_counted *table, haft_id id)
         .status = status,
     };
 
-    haft__bad_access_report(&access, table->on_bad_access, table->bad_access_arg);
+    haft__bad_access_report(&access, table->on_bad_access, table->report_arg);
     return NULL;
 }
 

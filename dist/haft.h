@@ -61,18 +61,18 @@
  *     haft/id.h             207  the id: what names an object instead of a pointer
  *     haft/status.h         381  what haft's functions answer
  *     haft/view.h           724  resolving ids: what every table has in common
- *     haft/domain.h        1451  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1766  the handle table that all threads share, and its workers
- *     haft/counted.h       2236  the handle table for any thread: objects are held by counts
- *     haft/local.h         2581  the handle table of one thread: slots with holes, stable addresses
+ *     haft/domain.h        1449  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1764  the handle table that all threads share, and its workers
+ *     haft/counted.h       2234  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2578  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2901  visiting the live objects of a shared table
- *     haft/pin.h           3012  holding on to an object beyond a read section
- *     haft/share.h         3061  hand a local table over to all threads, and back
- *     haft/memory.h        3138  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2898  visiting the live objects of a shared table
+ *     haft/pin.h           3009  holding on to an object beyond a read section
+ *     haft/share.h         3058  hand a local table over to all threads, and back
+ *     haft/memory.h        3135  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4164  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4161  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
@@ -1076,8 +1076,8 @@ typedef struct haft_local haft_local;
  * is resolved, not required: in a shared table that is every id that another thread may free.
  *
  * `view` is the table's own, as haft_local_view() and its kin gave it: kept beside the table, so
- * that a live id costs no call.  Each table has one policy, the options on_bad_access and
- * bad_access_arg.  Without one the program ends with a line on stderr such as
+ * that a live id costs no call.  Each table has one policy, the option on_bad_access.  Without one
+ * the program ends with a line on stderr such as
  *
  *   haft: ships: 17v3: the object has been freed (HAFT_STALE)
  *
@@ -1277,6 +1277,12 @@ typedef struct haft_info {
     uint64_t reserved[2]; /* 0; for what a later version says */
 } haft_info;
 
+/* As first_generation: a random one, from the lower half of the layout's.  Ids of other tables, and
+ * of the last run, then fail except for one in 2^(generation_bits - 1); tags make that certain.
+ * Half of a slot's lives remain, opening takes a system call, and most ids of another table cannot
+ * be restored: HAFT_STALE. */
+#define HAFT_RANDOM_GENERATION 0xFFFFFFFFFFFFFFFFu
+
 #define HAFT_COMMON_OPTIONS                                                                        \
     const char *name;   /* for messages; copied; NULL: the kind of the table */                    \
     uint64_t capacity;  /* objects that fit; 1 to 2^index_bits - 4 */                              \
@@ -1294,20 +1300,12 @@ typedef struct haft_info {
     /* Of each slot's first life; 0: 1.  So tables that are opened and used alike issue the */     \
     /* same ids, in each run and process: an id of one may resolve in another, unless their */     \
     /* types (typed.h, haft::id<T>) or their tags differ. */                                       \
-    uint64_t first_generation;                                                                     \
-                                                                                                   \
-    /* Instead of first_generation: it is random, from the lower half of the layout's.  Ids */     \
-    /* of other tables, and of the last run, then fail except for one in */                        \
-    /* 2^(generation_bits - 1); tags make that certain.  Half of a slot's lives remain, opening */ \
-    /* takes a system call, and most ids of another table cannot be restored: HAFT_STALE. */       \
-    bool random_first_generation;                                                                  \
+    uint64_t first_generation; /* or HAFT_RANDOM_GENERATION */                                     \
                                                                                                    \
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
-    void *bad_access_arg;                                                                          \
-                                                                                                   \
-    bool sites;            /* keep allocation sites: see haft/diagnose.h */                        \
-    haft_on_leak *on_leak; /* with sites: of objects live at closing; NULL: stderr */              \
-    void *leak_arg;                                                                                \
+    bool sites;                        /* keep allocation sites: see haft/diagnose.h */            \
+    haft_on_leak *on_leak;             /* with sites: of objects live at closing; NULL: stderr */  \
+    void *report_arg;                  /* of both handlers */                                      \
                                                                                                    \
     const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */         \
                                                                                                    \
@@ -2284,14 +2282,13 @@ typedef struct haft_counted haft_counted;
 typedef void haft_counted_destroy(void *object, haft_id id, void *arg);
 
 typedef struct haft_counted_options {
-    const char *name;             /* for messages; copied; NULL: "counted table" */
-    uint64_t capacity;            /* objects that fit; 1 to 2^index_bits - 4, at most 2^30 - 4 */
-    size_t object_size;           /* bytes, up to 2^30; 0: an allocator of ids */
-    size_t object_alignment;      /* power of two up to 4096; 0: as haft/detail/options.h says */
-    haft_layout layout;           /* all zero: HAFT_LAYOUT_32_32; at most 32 generation_bits */
-    uint64_t tag;                 /* fits tag_bits */
-    uint64_t first_generation;    /* of each slot's first life; 0: 1 */
-    bool random_first_generation; /* instead: see haft/detail/options.h */
+    const char *name;          /* for messages; copied; NULL: "counted table" */
+    uint64_t capacity;         /* objects that fit; 1 to 2^index_bits - 4, at most 2^30 - 4 */
+    size_t object_size;        /* bytes, up to 2^30; 0: an allocator of ids */
+    size_t object_alignment;   /* power of two up to 4096; 0: as haft/detail/options.h says */
+    haft_layout layout;        /* all zero: HAFT_LAYOUT_32_32; at most 32 generation_bits */
+    uint64_t tag;              /* fits tag_bits */
+    uint64_t first_generation; /* of each slot's first life; 0: 1; or HAFT_RANDOM_GENERATION */
 
     uint64_t min_free; /* slots freed after a slot before that is reused; 0: it may be at once */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
@@ -2302,7 +2299,7 @@ typedef struct haft_counted_options {
     haft_counted_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
     haft_on_bad_access *on_bad_access; /* of haft_counted_require(); NULL: abort */
-    void *bad_access_arg;
+    void *report_arg;
 
     void *memory; /* of the program, for all that the table needs: see haft_counted_footprint() */
     uint64_t memory_size;
