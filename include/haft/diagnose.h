@@ -174,9 +174,6 @@ int haft_site_format(const void *site, char *text, size_t size);
  *   players: full: capacity 4,096; 4,000 live, 90 reserved, 6 slots exhausted
  *   players: busy: 512 slots wait for a grace period, which has lasted 1.2 s; worker 0x55d0c0ffee40
  *   of thread 4711 holds it up
- *   players: busy: 512 slots wait for a grace period, which has lasted 3 ms; this thread holds it
- *   up until its next quiescent point
- *   players: no memory: the system refused more than 65,536 slots of 32 bytes
  *   players: in use: 2 workers open, and sides
  *
  * The numbers are those of this call, not of the one that failed.  Other statuses get the table's

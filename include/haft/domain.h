@@ -269,8 +269,8 @@ void haft_section_end(haft_domain *domain);
  * job.
  *
  * In an inner job haft_worker_quiescent() only retires freed slots, and calls that wait answer
- * HAFT_IN_SECTION.  In an outermost one both do what they do outside of jobs, and pointers that it
- * resolved before are void, on every clock.
+ * HAFT_IN_SECTION.  In an outermost one both void the pointers that it resolved before, on every
+ * clock.
  *
  * Workers clock: a thread that closes its last worker in a job is online until that ends.  Frame
  * clock: nothing happens, but debug builds count jobs as sections.

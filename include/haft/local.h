@@ -95,8 +95,7 @@ typedef struct haft_local_options {
  * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
  * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 8 KiB of
  * them are one block of the heap, where huge_pages changes nothing.  More are address space, whose
- * pages are touched when slots are first used; of
- * more than 128 KiB haft_local_trim() releases some.
+ * pages are touched when slots are first used; trim releases some of more than 128 KiB.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
  * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
@@ -316,8 +315,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
- * ids stay stale: the slots of a page run (haft_trim) go on at the highest next generation among
- * them, which costs some of them lives.
+ * ids stay stale, and some slots lose lives, as with haft_trim().
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB
@@ -329,7 +327,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
  *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or
  *                              the table was shared: ids would repeat
  * Progress  blocking (madvise).
- * Cost      O(slots ever used), and a system call for each stretch of pages released.
+ * Cost      as haft_trim().
  */
 haft_status haft_local_trim(haft_local *local, uint64_t *released);
 

@@ -102,16 +102,16 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * haft_trim().
  *
  * Stale ids stay stale: the slots of a page run (those that fill 1 to about 16 pages of 4 KiB) go
- * on at the highest next generation among them, which costs some of them lives.  Ids of these,
- * never issued, count as HAFT_STALE from now on.
+ * on at the highest next generation among them.  That costs some of them lives, whose ids count as
+ * HAFT_STALE.
  *
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or never used, that
  * waits for its grace period or that a worker holds; the first run; all of a table with at most 128
  * KiB of slots; batch descriptors and `sites`.
  *
  * It reclaims first, so on_reclaim may run.  Then it holds all free slots until it returns: other
- * threads take fresh ones or are told HAFT_BUSY; haft_insert_wait() waits.  In the statistics a
- * slot is `released` until a worker draws it again.
+ * threads take fresh ones or are told HAFT_BUSY.  In the statistics a slot is `released` until a
+ * worker draws it again.
  *
  * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
  *           memory is released:

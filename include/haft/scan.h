@@ -111,9 +111,8 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  * used, and have equally many of these, live or not, except for rounding.  What the caller knows to
  * be inserted is in some range.
  *
- * Two ranges meet where a slot and a page begin together, if a part has eight such places or more
- * and the slots are in pages; otherwise where a slot and a cache line do.  If there are more parts
- * than lines, the rest are empty.
+ * Two ranges meet where a slot and a page begin together, or in parts of few pages a slot and a
+ * cache line.  If there are more parts than lines, the rest are empty.
  *
  * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
  */

@@ -187,8 +187,7 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *             HAFT_IN_USE   a worker is open, and no object has ended; or pins keep objects, or a
  *                           call of another thread is under way: all others have ended
  * Threads   any outside read sections, alongside any call but haft_table_close() and
- *           haft_unshare().  A haft_table_reclaim() beside it need not wait for objects that end
- *           here.
+ *           haft_unshare().
  * Progress  blocking: waits for readers, if there are objects.  Frame clock: waits for no tick; no
  *           thread may hold a pointer.
  * Cost      a grace period; O(slots ever used).
@@ -218,7 +217,7 @@ haft_status haft_table_close(haft_table *table);
 /*
  * haft_table_reclaim - run on_reclaim for all objects that were freed before the call by
  * haft_table_free(), by the calling thread's worker, or by others that have flushed since; but not
- * for pinned ones.
+ * for those that are pinned, or that haft_table_clear() ends.
  *
  * Returns   HAFT_OK; other threads have returned from on_reclaim for these, too.  HAFT_BUSY: there
  *           may be more, as on_reclaim has freed or unpinned others, a worker's batches have been
@@ -296,11 +295,8 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * With the workers clock, and with qsbr on a registered thread, the thread is online until the
  * worker is closed, whatever it was before: in a read section, so it must pass quiescent points,
  * and park before it blocks (haft_thread_park), or every grace period waits for it.  When all
- * workers are closed that were opened since it was parked or offline, it is so again.
- *
- * Workers clock: a thread that runs jobs (haft_job_begin) opens its first worker in one, and is
- * then online until the job ends; after a first worker outside of jobs, all its jobs are inner
- * ones, in which no call waits.
+ * workers are closed that were opened since it was parked or offline, it is so again.  Workers
+ * clock: a thread that runs jobs opens its first worker in one (haft_job_begin).
  *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY; HAFT_CLOSED after
  *           haft_table_clear().

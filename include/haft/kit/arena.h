@@ -123,8 +123,8 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  *
  * What does not fit into the block in use goes to the next one, and the rest of the former lies
  * idle until a reset or rewind.  A size that would not fit there either gets a block of just that
- * size, and the block in use stays in use.  If a new one is made for it, the largest such block
- * that was kept and is too small is freed: sizes that grow from reset to reset leave no trail.
+ * size, and the block in use stays in use.  Blocks so made and kept are freed as they become too
+ * small.
  *
  * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, or
  *           `alignment` is not a power of two up to HAFT_ARENA_MAX_ALIGNMENT.

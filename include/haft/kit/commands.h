@@ -198,10 +198,6 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  * flushes the slots that it freed, so that one tick is enough to reuse them, and calls
  * haft_worker_quiescent() for the set's worker.
  *
- * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
- * freed by other means before, by a call for example, counts as stale; one that another thread
- * frees meanwhile, as either.
- *
  * Returns   HAFT_OK, and the counts in `*applied` (NULL may be passed); HAFT_IN_SECTION,
  *           HAFT_IN_CALLBACK (haft/domain.h).
  * Threads   the set's thread outside read sections, when the program's own synchronisation (the end

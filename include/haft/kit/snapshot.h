@@ -118,7 +118,6 @@ uint64_t haft_history_bytes(const haft_history *history);
  *             HAFT_OTHER_TABLE   the history is of a table that was opened with other options;
  *                                those that may differ for haft_local_load() may differ here
  *             HAFT_NO_MEMORY
- * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
  */
 haft_status haft_local_snapshot(const haft_local *local, haft_history *history, uint64_t *number);
 haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *history,
