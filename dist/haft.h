@@ -61,18 +61,18 @@
  *     haft/id.h             207  the id: what names an object instead of a pointer
  *     haft/status.h         381  what haft's functions answer
  *     haft/view.h           724  resolving ids: what every table has in common
- *     haft/domain.h        1449  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1764  the handle table that all threads share, and its workers
- *     haft/counted.h       2234  the handle table for any thread: objects are held by counts
- *     haft/local.h         2578  the handle table of one thread: slots with holes, stable addresses
+ *     haft/domain.h        1446  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1761  the handle table that all threads share, and its workers
+ *     haft/counted.h       2227  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2571  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2898  visiting the live objects of a shared table
- *     haft/pin.h           3009  holding on to an object beyond a read section
- *     haft/share.h         3058  hand a local table over to all threads, and back
- *     haft/memory.h        3135  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2889  visiting the live objects of a shared table
+ *     haft/pin.h           2999  holding on to an object beyond a read section
+ *     haft/share.h         3048  hand a local table over to all threads, and back
+ *     haft/memory.h        3125  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4161  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4151  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
@@ -1209,9 +1209,6 @@ int haft_site_format(const void *site, char *text, size_t size);
  *   players: full: capacity 4,096; 4,000 live, 90 reserved, 6 slots exhausted
  *   players: busy: 512 slots wait for a grace period, which has lasted 1.2 s; worker 0x55d0c0ffee40
  *   of thread 4711 holds it up
- *   players: busy: 512 slots wait for a grace period, which has lasted 3 ms; this thread holds it
- *   up until its next quiescent point
- *   players: no memory: the system refused more than 65,536 slots of 32 bytes
  *   players: in use: 2 workers open, and sides
  *
  * The numbers are those of this call, not of the one that failed.  Other statuses get the table's
@@ -1701,8 +1698,8 @@ void haft_section_end(haft_domain *domain);
  * job.
  *
  * In an inner job haft_worker_quiescent() only retires freed slots, and calls that wait answer
- * HAFT_IN_SECTION.  In an outermost one both do what they do outside of jobs, and pointers that it
- * resolved before are void, on every clock.
+ * HAFT_IN_SECTION.  In an outermost one both void the pointers that it resolved before, on every
+ * clock.
  *
  * Workers clock: a thread that closes its last worker in a job is online until that ends.  Frame
  * clock: nothing happens, but debug builds count jobs as sections.
@@ -1933,8 +1930,7 @@ HAFT_INLINE haft_status haft_table_footprint(const haft_table_options *options,
  *             HAFT_IN_USE   a worker is open, and no object has ended; or pins keep objects, or a
  *                           call of another thread is under way: all others have ended
  * Threads   any outside read sections, alongside any call but haft_table_close() and
- *           haft_unshare().  A haft_table_reclaim() beside it need not wait for objects that end
- *           here.
+ *           haft_unshare().
  * Progress  blocking: waits for readers, if there are objects.  Frame clock: waits for no tick; no
  *           thread may hold a pointer.
  * Cost      a grace period; O(slots ever used).
@@ -1964,7 +1960,7 @@ haft_status haft_table_close(haft_table *table);
 /*
  * haft_table_reclaim - run on_reclaim for all objects that were freed before the call by
  * haft_table_free(), by the calling thread's worker, or by others that have flushed since; but not
- * for pinned ones.
+ * for those that are pinned, or that haft_table_clear() ends.
  *
  * Returns   HAFT_OK; other threads have returned from on_reclaim for these, too.  HAFT_BUSY: there
  *           may be more, as on_reclaim has freed or unpinned others, a worker's batches have been
@@ -2042,11 +2038,8 @@ haft_table_stats haft_table_stats_get(const haft_table *table);
  * With the workers clock, and with qsbr on a registered thread, the thread is online until the
  * worker is closed, whatever it was before: in a read section, so it must pass quiescent points,
  * and park before it blocks (haft_thread_park), or every grace period waits for it.  When all
- * workers are closed that were opened since it was parked or offline, it is so again.
- *
- * Workers clock: a thread that runs jobs (haft_job_begin) opens its first worker in one, and is
- * then online until the job ends; after a first worker outside of jobs, all its jobs are inner
- * ones, in which no call waits.
+ * workers are closed that were opened since it was parked or offline, it is so again.  Workers
+ * clock: a thread that runs jobs opens its first worker in one (haft_job_begin).
  *
  * Returns   HAFT_OK and the worker in `*worker`; HAFT_NO_MEMORY; HAFT_CLOSED after
  *           haft_table_clear().
@@ -2656,8 +2649,7 @@ typedef struct haft_local_options {
  * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
  * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 8 KiB of
  * them are one block of the heap, where huge_pages changes nothing.  More are address space, whose
- * pages are touched when slots are first used; of
- * more than 128 KiB haft_local_trim() releases some.
+ * pages are touched when slots are first used; trim releases some of more than 128 KiB.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
  * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
@@ -2877,8 +2869,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
- * ids stay stale: the slots of a page run (haft_trim) go on at the highest next generation among
- * them, which costs some of them lives.
+ * ids stay stale, and some slots lose lives, as with haft_trim().
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB
@@ -2890,7 +2881,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
  *             HAFT_BAD_WRAP    in a table with `wrap`, a slot has wrapped, an id was restored or
  *                              the table was shared: ids would repeat
  * Progress  blocking (madvise).
- * Cost      O(slots ever used), and a system call for each stretch of pages released.
+ * Cost      as haft_trim().
  */
 haft_status haft_local_trim(haft_local *local, uint64_t *released);
 
@@ -2997,9 +2988,8 @@ uint64_t haft_scan(const haft_table *table, haft_range range, haft_visit *visit,
  * used, and have equally many of these, live or not, except for rounding.  What the caller knows to
  * be inserted is in some range.
  *
- * Two ranges meet where a slot and a page begin together, if a part has eight such places or more
- * and the slots are in pages; otherwise where a slot and a cache line do.  If there are more parts
- * than lines, the rest are empty.
+ * Two ranges meet where a slot and a page begin together, or in parts of few pages a slot and a
+ * cache line.  If there are more parts than lines, the rest are empty.
  *
  * Cost      O(parts), and haft_used_range() twice for each stretch of fresh slots.
  */
@@ -3224,16 +3214,16 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  * haft_trim().
  *
  * Stale ids stay stale: the slots of a page run (those that fill 1 to about 16 pages of 4 KiB) go
- * on at the highest next generation among them, which costs some of them lives.  Ids of these,
- * never issued, count as HAFT_STALE from now on.
+ * on at the highest next generation among them.  That costs some of them lives, whose ids count as
+ * HAFT_STALE.
  *
  * What stays: page runs with a slot that is live, reserved, pinned, exhausted or never used, that
  * waits for its grace period or that a worker holds; the first run; all of a table with at most 128
  * KiB of slots; batch descriptors and `sites`.
  *
  * It reclaims first, so on_reclaim may run.  Then it holds all free slots until it returns: other
- * threads take fresh ones or are told HAFT_BUSY; haft_insert_wait() waits.  In the statistics a
- * slot is `released` until a worker draws it again.
+ * threads take fresh ones or are told HAFT_BUSY.  In the statistics a slot is `released` until a
+ * worker draws it again.
  *
  * Returns   HAFT_OK, and the bytes released in `*released` (NULL may be passed).  Otherwise no
  *           memory is released:

@@ -14,13 +14,13 @@
  *     haft/kit/arena.h      414  memory that is freed all at once: a frame's, a request's, a job's
  *     haft/kit/snapshot.h   676  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/kit/restore.h    892  ids of a haft_local that are chosen elsewhere: those of a saved
+ *     haft/kit/restore.h    891  ids of a haft_local that are chosen elsewhere: those of a saved
  *                                game, or that a server assigns
- *     haft/kit/side.h       978  side tables: values of another type under the ids of a table
- *     haft/kit/commands.h  1220  creations and destructions recorded by jobs, carried out at the
+ *     haft/kit/side.h       977  side tables: values of another type under the ids of a table
+ *     haft/kit/commands.h  1219  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/typed.h     1598  more for one C type, as haft/typed.h
- *     haft/kit/export.h    1640  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/typed.h     1593  more for one C type, as haft/typed.h
+ *     haft/kit/export.h    1635  statistics of all open tables in a file, for haft-top and other
  *                                programs
  */
 #ifndef HAFT_HAFT_KIT_H
@@ -520,8 +520,8 @@ void *haft_arena_alloc_further(haft_arena *arena, size_t size, size_t alignment)
  *
  * What does not fit into the block in use goes to the next one, and the rest of the former lies
  * idle until a reset or rewind.  A size that would not fit there either gets a block of just that
- * size, and the block in use stays in use.  If a new one is made for it, the largest such block
- * that was kept and is too small is freed: sizes that grow from reset to reset leave no trail.
+ * size, and the block in use stays in use.  Blocks so made and kept are freed as they become too
+ * small.
  *
  * Returns   the bytes.  NULL, and nothing has changed, if there is no memory or no room, or
  *           `alignment` is not a power of two up to HAFT_ARENA_MAX_ALIGNMENT.
@@ -781,7 +781,6 @@ uint64_t haft_history_bytes(const haft_history *history);
  *             HAFT_OTHER_TABLE   the history is of a table that was opened with other options;
  *                                those that may differ for haft_local_load() may differ here
  *             HAFT_NO_MEMORY
- * Cost      O(slots ever used): two loads and a comparison for each 16 bytes.
  */
 haft_status haft_local_snapshot(const haft_local *local, haft_history *history, uint64_t *number);
 haft_status haft_packed_snapshot(const haft_packed *packed, haft_history *history,
@@ -1404,10 +1403,6 @@ uint64_t haft_recorder_key(const haft_recorder *recorder);
  * calls, then all destructions, each by key and order of recording.  All recorders end.  Then it
  * flushes the slots that it freed, so that one tick is enough to reuse them, and calls
  * haft_worker_quiescent() for the set's worker.
- *
- * The first destruction of an object counts as destroyed, further ones as duplicates.  An object
- * freed by other means before, by a call for example, counts as stale; one that another thread
- * frees meanwhile, as either.
  *
  * Returns   HAFT_OK, and the counts in `*applied` (NULL may be passed); HAFT_IN_SECTION,
  *           HAFT_IN_CALLBACK (haft/domain.h).
