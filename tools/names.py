@@ -40,7 +40,7 @@ shl synchronize_rcu taskgroup taskloop uv_barrier_t uv_cond_t uv_sem_t weak_ptr
 
 def cases_of(text):
     """The explorer's cases that a file declares."""
-    return re.findall(r'\.name = "(\w+)"', text)
+    return re.findall(r"^EXPLORE\((\w+),", text, re.M)
 
 
 class Names:

@@ -124,8 +124,8 @@ static void break_library(const char *what)
 
 static _Noreturn void list(void)
 {
-    for (const struct explored_case *const *at = all_cases; *at != NULL; at++) {
-        printf("%-16s %u threads  %s\n", (*at)->name, (*at)->threads, (*at)->invariant);
+    for (const struct explored_case *at = all_cases; at != NULL; at = at->next) {
+        printf("%-16s %u threads  %s\n", at->name, at->threads, at->invariant);
     }
     exit(end_output(VERDICT_HELD));
 }
@@ -297,9 +297,9 @@ int main(int argc, char **argv)
     bool all_met = true;
 
     stay_on_one_processor();
-    for (const struct explored_case *const *at = all_cases; *at != NULL; at++) {
-        if (arguments.case_name == NULL || strcmp(arguments.case_name, (*at)->name) == 0) {
-            all_met = explore(*at, &arguments) && all_met;
+    for (const struct explored_case *at = all_cases; at != NULL; at = at->next) {
+        if (arguments.case_name == NULL || strcmp(arguments.case_name, at->name) == 0) {
+            all_met = explore(at, &arguments) && all_met;
             explored++;
         }
     }

@@ -136,14 +136,8 @@ static void tear_down_depot(void)
     close_pool();
 }
 
-const struct explored_case depot_case = {
-    .name = "depot",
-    .invariant = "each batch has one owner, none is lost, and its contents come with it",
-    .threads = 3,
-    .set_up = set_up_depot,
-    .body = depot_body,
-    .tear_down = tear_down_depot,
-};
+EXPLORE(depot, 3, set_up_depot, depot_body, tear_down_depot,
+        "each batch has one owner, none is lost, and its contents come with it");
 
 /* --- the ring: one pushes and takes, two take --- */
 
@@ -201,14 +195,8 @@ static void tear_down_ring(void)
     close_pool();
 }
 
-const struct explored_case ring_case = {
-    .name = "ring",
-    .invariant = "a taker from a ring has the batch alone, as its owner closed it, and in time",
-    .threads = 3,
-    .set_up = set_up_ring,
-    .body = ring_body,
-    .tear_down = tear_down_ring,
-};
+EXPLORE(ring, 3, set_up_ring, ring_body, tear_down_ring,
+        "a taker from a ring has the batch alone, as its owner closed it, and in time");
 
 /* --- a full ring: its owner waits for room --- */
 
@@ -241,14 +229,8 @@ static void full_ring_body(uint32_t thread)
     }
 }
 
-const struct explored_case full_ring_case = {
-    .name = "full_ring",
-    .invariant = "a cell is written again only when the thread that took from it has read it",
-    .threads = 3,
-    .set_up = set_up_full_ring,
-    .body = full_ring_body,
-    .tear_down = close_pool,
-};
+EXPLORE(full_ring, 3, set_up_full_ring, full_ring_body, close_pool,
+        "a cell is written again only when the thread that took from it has read it");
 
 /* --- the pool: three threads take and give back --- */
 
@@ -315,11 +297,5 @@ static void tear_down_pool(void)
     close_pool();
 }
 
-const struct explored_case pool_case = {
-    .name = "pool",
-    .invariant = "a descriptor has one owner, and none is lost",
-    .threads = 3,
-    .set_up = set_up_pool,
-    .body = pool_body,
-    .tear_down = tear_down_pool,
-};
+EXPLORE(pool, 3, set_up_pool, pool_body, tear_down_pool,
+        "a descriptor has one owner, and none is lost");

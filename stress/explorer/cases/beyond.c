@@ -29,9 +29,7 @@ static void free_and_reuse(haft_worker *own)
 
 static void set_up_workers_clock(void)
 {
-    const struct table_wish wish = {.capacity = 1, .is_workers = true};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1, .is_workers = true});
     close_worker(worker);
 }
 
@@ -51,14 +49,8 @@ static void workers_clock_body(uint32_t thread)
     close_worker(own);
 }
 
-const struct explored_case workers_clock_case = {
-    .name = "workers_clock",
-    .invariant = "an object stays the id's own until its reader's next quiescent point",
-    .threads = 2,
-    .set_up = set_up_workers_clock,
-    .body = workers_clock_body,
-    .tear_down = close_table,
-};
+EXPLORE(workers_clock, 2, set_up_workers_clock, workers_clock_body, close_table,
+        "an object stays the id's own until its reader's next quiescent point");
 
 /* --- waiter: a thread without a worker adds up what members announce, as one comes online --- */
 
@@ -96,14 +88,8 @@ static void tear_down_waiter(void)
     close_table();
 }
 
-const struct explored_case waiter_case = {
-    .name = "waiter",
-    .invariant = "a look at the members ends no section that began after it",
-    .threads = 2,
-    .set_up = set_up_waiter,
-    .body = waiter_body,
-    .tear_down = tear_down_waiter,
-};
+EXPLORE(waiter, 2, set_up_waiter, waiter_body, tear_down_waiter,
+        "a look at the members ends no section that began after it");
 
 /*
  * --- offline: a reader lets go, and is online again at once, while another waits for it ---
@@ -153,14 +139,8 @@ static void offline_body(uint32_t thread)
     close_worker(own);
 }
 
-const struct explored_case offline_case = {
-    .name = "offline",
-    .invariant = "what a reader did before it went offline comes before the end of the wait for it",
-    .threads = 2,
-    .set_up = set_up_offline,
-    .body = offline_body,
-    .tear_down = close_table,
-};
+EXPLORE(offline, 2, set_up_offline, offline_body, close_table,
+        "what a reader did before it went offline comes before the end of the wait for it");
 
 /* --- arrive: a reader comes online, and shares nothing with the writer but the clock --- */
 
@@ -202,15 +182,8 @@ static void tear_down_arrive(void)
     close_table();
 }
 
-const struct explored_case arrive_case = {
-    .name = "arrive",
-    .invariant =
-        "a thread that comes online and resolves is waited for, whatever else others know of it",
-    .threads = 2,
-    .set_up = set_up_arrive,
-    .body = arrive_body,
-    .tear_down = tear_down_arrive,
-};
+EXPLORE(arrive, 2, set_up_arrive, arrive_body, tear_down_arrive,
+        "a thread that comes online and resolves is waited for, whatever else others know of it");
 
 /*
  * --- given_up: one closes a worker, one takes it over and has no memory, one comes after that ---
@@ -218,9 +191,7 @@ const struct explored_case arrive_case = {
 
 static void set_up_given_up(void)
 {
-    const struct table_wish wish = {.capacity = 1, .is_workers = true};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 1, .is_workers = true});
     open_beside();
 }
 
@@ -250,23 +221,14 @@ static void given_up_body(uint32_t thread)
     }
 }
 
-const struct explored_case given_up_case = {
-    .name = "given_up",
-    .invariant =
-        "a worker that is given up for want of memory is its next owner's in its last state",
-    .threads = 3,
-    .set_up = set_up_given_up,
-    .body = given_up_body,
-    .tear_down = tear_down_arrive,
-};
+EXPLORE(given_up, 3, set_up_given_up, given_up_body, tear_down_arrive,
+        "a worker that is given up for want of memory is its next owner's in its last state");
 
 /* --- pin: one thread holds the object beyond its section --- */
 
 static void set_up_pin(void)
 {
-    const struct table_wish wish = {.capacity = 1, .has_pins = true};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1, .has_pins = true});
 }
 
 static void hold_beside(uint32_t others)
@@ -309,14 +271,8 @@ static void tear_down_pin(void)
     close_table();
 }
 
-const struct explored_case pin_case = {
-    .name = "pin",
-    .invariant = "a pinned object keeps its memory beyond its free and its section, and no longer",
-    .threads = 2,
-    .set_up = set_up_pin,
-    .body = pin_body,
-    .tear_down = tear_down_pin,
-};
+EXPLORE(pin, 2, set_up_pin, pin_body, tear_down_pin,
+        "a pinned object keeps its memory beyond its free and its section, and no longer");
 
 /*
  * --- unpinned: one frees and finds a pin, one gives it back and has the slot, one only reads ---
@@ -324,9 +280,7 @@ const struct explored_case pin_case = {
 
 static void set_up_unpinned(void)
 {
-    const struct table_wish wish = {.capacity = 1, .has_pins = true};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1, .has_pins = true});
 }
 
 static void free_pinned(void)
@@ -363,15 +317,9 @@ static void unpinned_body(uint32_t thread)
     }
 }
 
-const struct explored_case unpinned_case = {
-    .name = "unpinned",
-    .invariant = "the thread that gives the last pin back knows that all sections have ended that "
-                 "had the object",
-    .threads = 3,
-    .set_up = set_up_unpinned,
-    .body = unpinned_body,
-    .tear_down = tear_down_pin,
-};
+EXPLORE(unpinned, 3, set_up_unpinned, unpinned_body, tear_down_pin,
+        "the thread that gives the last pin back knows that all sections have ended that "
+        "had the object");
 
 /* --- last_pin: two hold it, and the last one has the slot --- */
 
@@ -386,12 +334,5 @@ static void last_pin_body(uint32_t thread)
     }
 }
 
-const struct explored_case last_pin_case = {
-    .name = "last_pin",
-    .invariant =
-        "the thread that gives the last pin back reuses the slot after the use under the others",
-    .threads = 3,
-    .set_up = set_up_unpinned,
-    .body = last_pin_body,
-    .tear_down = tear_down_pin,
-};
+EXPLORE(last_pin, 3, set_up_unpinned, last_pin_body, tear_down_pin,
+        "the thread that gives the last pin back reuses the slot after the use under the others");

@@ -41,11 +41,5 @@ static void tear_down(void)
     require(all != NULL, "parts that were freed are not free");
 }
 
-const struct explored_case block_case = {
-    .name = "block",
-    .invariant = "a part of a block has one owner, and is free when that has freed it",
-    .threads = 3,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(block, 3, set_up, body, tear_down,
+        "a part of a block has one owner, and is free when that has freed it");

@@ -34,9 +34,8 @@ static void use_other(void *object, haft_id id, haft_worker *worker, void *arg)
 
 static void open_tables(void)
 {
-    const struct table_wish wish = {.capacity = 1, .generation_bits = 5};
-
-    open_table(&wish); /* the domain, and a table that is not used */
+    open_table(&(struct table_wish){
+        .capacity = 1, .generation_bits = 5}); /* the domain, and a table that is not used */
     for (uint32_t i = 0; i < 2; i++) {
         const haft_table_options options = {
             .capacity = 1,
@@ -102,14 +101,8 @@ static void tear_down_two_tables(void)
     close_table();
 }
 
-const struct explored_case two_tables_case = {
-    .name = "two_tables",
-    .invariant = "callbacks of two tables that use each other do not nest, and neither starves",
-    .threads = 2,
-    .set_up = set_up_two_tables,
-    .body = two_tables_body,
-    .tear_down = tear_down_two_tables,
-};
+EXPLORE(two_tables, 2, set_up_two_tables, two_tables_body, tear_down_two_tables,
+        "callbacks of two tables that use each other do not nest, and neither starves");
 
 /* --- respawn: at capacity 1 each object that is reclaimed leaves another --- */
 
@@ -144,9 +137,7 @@ static void respawn(void *object, haft_id id, haft_worker *worker, void *arg)
 
 static void set_up_respawn(void)
 {
-    const struct table_wish wish = {.capacity = 1, .generation_bits = 5, .on_reclaim = respawn};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 1, .generation_bits = 5, .on_reclaim = respawn});
     poke(&spawned, 0);
     for (int i = 0; i < 2; i++) {
         workers_of[i] = open_worker();
@@ -181,14 +172,8 @@ static void tear_down_respawn(void)
     is_closing = false;
 }
 
-const struct explored_case respawn_case = {
-    .name = "respawn",
-    .invariant = "a callback inserts and frees at capacity 1, and no slot is lost",
-    .threads = 2,
-    .set_up = set_up_respawn,
-    .body = respawn_body,
-    .tear_down = tear_down_respawn,
-};
+EXPLORE(respawn, 2, set_up_respawn, respawn_body, tear_down_respawn,
+        "a callback inserts and frees at capacity 1, and no slot is lost");
 
 /* --- chain: each object's callback unpins the next one, which was freed --- */
 
@@ -215,10 +200,8 @@ static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
 
 static void set_up_chain(void)
 {
-    const struct table_wish wish = {
-        .capacity = LINKS, .has_pins = true, .generation_bits = 5, .on_reclaim = unpin_next};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){
+        .capacity = LINKS, .has_pins = true, .generation_bits = 5, .on_reclaim = unpin_next});
     workers_of[0] = open_worker();
     workers_of[1] = open_worker();
     for (int i = 0; i < LINKS; i++) {
@@ -259,11 +242,5 @@ static void tear_down_chain(void)
     close_table();
 }
 
-const struct explored_case chain_case = {
-    .name = "chain",
-    .invariant = "a chain of pins is reclaimed to its end, each object once",
-    .threads = 2,
-    .set_up = set_up_chain,
-    .body = chain_body,
-    .tear_down = tear_down_chain,
-};
+EXPLORE(chain, 2, set_up_chain, chain_body, tear_down_chain,
+        "a chain of pins is reclaimed to its end, each object once");

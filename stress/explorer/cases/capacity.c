@@ -73,14 +73,8 @@ static void tear_down_last_slot(void)
     close_all();
 }
 
-const struct explored_case last_slot_case = {
-    .name = "last_slot",
-    .invariant = "of two threads that insert into the last slot, one succeeds",
-    .threads = 2,
-    .set_up = set_up_last_slot,
-    .body = last_slot_body,
-    .tear_down = tear_down_last_slot,
-};
+EXPLORE(last_slot, 2, set_up_last_slot, last_slot_body, tear_down_last_slot,
+        "of two threads that insert into the last slot, one succeeds");
 
 /*
  * --- full: three of four slots are taken, at most, since the second thread inserts only when the
@@ -160,24 +154,10 @@ static void full_many_body(uint32_t thread)
     full_body_of(thread, true);
 }
 
-const struct explored_case full_case = {
-    .name = "full",
-    .invariant = "no thread is told that a table is full if it never was",
-    .threads = 3,
-    .set_up = set_up_full,
-    .body = full_body,
-    .tear_down = close_all,
-};
-
-const struct explored_case full_many_case = {
-    .name = "full_many",
-    .invariant =
-        "no thread is told that a table is full if it never was, even while others insert many",
-    .threads = 3,
-    .set_up = set_up_full,
-    .body = full_many_body,
-    .tear_down = close_all,
-};
+EXPLORE(full, 3, set_up_full, full_body, close_all,
+        "no thread is told that a table is full if it never was");
+EXPLORE(full_many, 3, set_up_full, full_many_body, close_all,
+        "no thread is told that a table is full if it never was, even while others insert many");
 
 /*
  * --- full_front: the fourth slot is in the hands of the second thread, which inserts in place ---
@@ -231,15 +211,8 @@ static void tear_down_full_front(void)
     close_all();
 }
 
-const struct explored_case full_front_case = {
-    .name = "full_front",
-    .invariant =
-        "no thread is told that a table is full if it never was, while others insert in place",
-    .threads = 3,
-    .set_up = set_up_full_front,
-    .body = full_front_body,
-    .tear_down = tear_down_full_front,
-};
+EXPLORE(full_front, 3, set_up_full_front, full_front_body, tear_down_full_front,
+        "no thread is told that a table is full if it never was, while others insert in place");
 
 /*
  * --- full_table_free: of four slots three are taken, at most, and a pin keeps the fourth; one is
@@ -282,14 +255,8 @@ static void tear_down_full_table_free(void)
     close_all();
 }
 
-const struct explored_case full_table_free_case = {
-    .name = "full_table_free",
-    .invariant = "a free without a worker counts before its slot can be taken",
-    .threads = 3,
-    .set_up = set_up_full_table_free,
-    .body = full_table_free_body,
-    .tear_down = tear_down_full_table_free,
-};
+EXPLORE(full_table_free, 3, set_up_full_table_free, full_table_free_body, tear_down_full_table_free,
+        "a free without a worker counts before its slot can be taken");
 
 /* --- exhaust: two slots of three lives, and two threads that use them up --- */
 
@@ -343,14 +310,8 @@ static void tear_down_exhaust(void)
     close_all();
 }
 
-const struct explored_case exhaust_case = {
-    .name = "exhaust",
-    .invariant = "each slot lives all its generations, and no id is issued twice",
-    .threads = 2,
-    .set_up = set_up_exhaust,
-    .body = exhaust_body,
-    .tear_down = tear_down_exhaust,
-};
+EXPLORE(exhaust, 2, set_up_exhaust, exhaust_body, tear_down_exhaust,
+        "each slot lives all its generations, and no id is issued twice");
 
 /* --- bound: two slots may be in use without an object; two threads ask for two at once --- */
 
@@ -391,14 +352,8 @@ static void tear_down_bound(void)
     close_all();
 }
 
-const struct explored_case bound_case = {
-    .name = "bound",
-    .invariant = "two threads at once do not draw beyond the bound on memory that waits",
-    .threads = 2,
-    .set_up = set_up_bound,
-    .body = bound_body,
-    .tear_down = tear_down_bound,
-};
+EXPLORE(bound, 2, set_up_bound, bound_body, tear_down_bound,
+        "two threads at once do not draw beyond the bound on memory that waits");
 
 /* --- bound_drawn: five slots may be in use without an object, and four are --- */
 
@@ -433,11 +388,5 @@ static void tear_down_bound_drawn(void)
     close_all();
 }
 
-const struct explored_case bound_drawn_case = {
-    .name = "bound_drawn",
-    .invariant = "slots that another thread draws count as drawn where they count as at hand",
-    .threads = 2,
-    .set_up = set_up_bound_drawn,
-    .body = bound_body,
-    .tear_down = tear_down_bound_drawn,
-};
+EXPLORE(bound_drawn, 2, set_up_bound_drawn, bound_body, tear_down_bound_drawn,
+        "slots that another thread draws count as drawn where they count as at hand");

@@ -10,6 +10,15 @@
 #include <stddef.h>
 
 struct fixture fixture;
+struct explored_case *all_cases;
+
+void add_case(struct explored_case *explored)
+{
+    static struct explored_case **end = &all_cases;
+
+    *end = explored;
+    end = &explored->next;
+}
 
 static shared_u64 stamps;
 static struct view stamped; /* the stores visible where times were read */

@@ -23,10 +23,23 @@ struct explored_case {
     void (*set_up)(void);          /* before the threads, in each schedule */
     void (*body)(uint32_t thread); /* 0 to threads - 1, at once */
     void (*tear_down)(void);       /* after them; checks what must hold at the end */
+    struct explored_case *next;
 };
 
-/* In the order of the files; a NULL ends them. */
-extern const struct explored_case *const all_cases[];
+/* In the order of the files. */
+extern struct explored_case *all_cases;
+void add_case(struct explored_case *explored);
+
+/* Adds a case: its name, set_up, body, tear_down and invariant. */
+#define EXPLORE(case_name, count, set_up, body, tear_down, text)                                   \
+    __attribute__((constructor)) static void add_##case_name(void)                                 \
+    {                                                                                              \
+        static struct explored_case explored = {#case_name, text,      count, set_up,              \
+                                                body,       tear_down, NULL};                      \
+                                                                                                   \
+        add_case(&explored);                                                                       \
+    }                                                                                              \
+    _Static_assert((count) > 0, "a case has threads")
 
 /* An invariant, in words for when it does not hold. */
 void require(bool holds, const char *text);

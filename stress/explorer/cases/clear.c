@@ -28,9 +28,7 @@ static void end_object(void *object, haft_id id, haft_worker *worker, void *arg)
 
 static void set_up_clear(void)
 {
-    const struct table_wish wish = {.capacity = OBJECTS, .on_reclaim = end_object};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = OBJECTS, .on_reclaim = end_object});
     haft_worker *worker = open_worker();
 
     for (int i = 0; i < OBJECTS; i++) {
@@ -84,14 +82,8 @@ static void clear_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case clear_case = {
-    .name = "clear",
-    .invariant = "a clear ends each object once, beside frees and after readers",
-    .threads = 3,
-    .set_up = set_up_clear,
-    .body = clear_body,
-    .tear_down = tear_down_clear,
-};
+EXPLORE(clear, 3, set_up_clear, clear_body, tear_down_clear,
+        "a clear ends each object once, beside frees and after readers");
 
 /* --- clear_opening: beside a worker that is opened, inserts and is closed --- */
 
@@ -125,11 +117,5 @@ static void clear_opening_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case clear_opening_case = {
-    .name = "clear_opening",
-    .invariant = "no worker is open in a table that has been cleared, and none is opened",
-    .threads = 2,
-    .set_up = set_up_clear,
-    .body = clear_opening_body,
-    .tear_down = tear_down_clear,
-};
+EXPLORE(clear_opening, 2, set_up_clear, clear_opening_body, tear_down_clear,
+        "no worker is open in a table that has been cleared, and none is opened");

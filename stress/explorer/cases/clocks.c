@@ -44,14 +44,8 @@ static void ticket_body(uint32_t thread)
     }
 }
 
-const struct explored_case ticket_case = {
-    .name = "ticket",
-    .invariant = "a thread that has waited for freed slots sees all that preceded their frees",
-    .threads = 3,
-    .set_up = set_up_ticket,
-    .body = ticket_body,
-    .tear_down = close_all,
-};
+EXPLORE(ticket, 3, set_up_ticket, ticket_body, close_all,
+        "a thread that has waited for freed slots sees all that preceded their frees");
 
 /* --- drivers: two threads free and wait at once, a third reads --- */
 
@@ -69,28 +63,16 @@ static void drivers_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case drivers_case = {
-    .name = "drivers",
-    .invariant = "two that drive the clock at once leave a reader what it has",
-    .threads = 3,
-    .set_up = set_up_ticket,
-    .body = drivers_body,
-    .tear_down = close_all,
-};
+EXPLORE(drivers, 3, set_up_ticket, drivers_body, close_all,
+        "two that drive the clock at once leave a reader what it has");
 
 static void set_up_drivers_late(void)
 {
     open_with(&(struct table_wish){.capacity = 2, .is_late = true});
 }
 
-const struct explored_case drivers_late_case = {
-    .name = "drivers_late",
-    .invariant = "the same with grace periods as late as a foreign clock may have them",
-    .threads = 3,
-    .set_up = set_up_drivers_late,
-    .body = drivers_body,
-    .tear_down = close_all,
-};
+EXPLORE(drivers_late, 3, set_up_drivers_late, drivers_body, close_all,
+        "the same with grace periods as late as a foreign clock may have them");
 
 /* --- late: an object is found, and freed, while a grace period is waited for --- */
 
@@ -144,14 +126,8 @@ static void late_body(uint32_t thread)
     }
 }
 
-const struct explored_case late_case = {
-    .name = "late",
-    .invariant = "a grace period that began before an object was freed says nothing of its readers",
-    .threads = 3,
-    .set_up = set_up_late,
-    .body = late_body,
-    .tear_down = close_all,
-};
+EXPLORE(late, 3, set_up_late, late_body, close_all,
+        "a grace period that began before an object was freed says nothing of its readers");
 
 /* --- wake: the clock's thread is asked for, and goes to sleep --- */
 
@@ -176,11 +152,5 @@ static void tear_down_wake(void)
     close_all();
 }
 
-const struct explored_case wake_case = {
-    .name = "wake",
-    .invariant = "the clock's thread does not go to sleep on a ticket that it was woken for",
-    .threads = 2,
-    .set_up = set_up_wake,
-    .body = wake_body,
-    .tear_down = tear_down_wake,
-};
+EXPLORE(wake, 2, set_up_wake, wake_body, tear_down_wake,
+        "the clock's thread does not go to sleep on a ticket that it was woken for");

@@ -60,11 +60,5 @@ static void tear_down(void)
     close_table();
 }
 
-const struct explored_case commands_case = {
-    .name = "commands",
-    .invariant = "apply and a free of the same object: one of them ends it; creations are complete",
-    .threads = 3,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(commands, 3, set_up, body, tear_down,
+        "apply and a free of the same object: one of them ends it; creations are complete");

@@ -77,11 +77,5 @@ static void tear_down(void)
     reservation_close(&reservation);
 }
 
-const struct explored_case commit_case = {
-    .name = "commit",
-    .invariant = "memory that one thread has made writable is so for the other that relies on it",
-    .threads = 2,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(commit, 2, set_up, body, tear_down,
+        "memory that one thread has made writable is so for the other that relies on it");

@@ -86,15 +86,8 @@ static void tear_down_chain(void)
     close_counted();
 }
 
-const struct explored_case counted_chain_case = {
-    .name = "counted_chain",
-    .invariant =
-        "what ends in an on_destroy ends after it, once, before the outermost call returns",
-    .threads = 2,
-    .set_up = set_up_chain,
-    .body = chain_body,
-    .tear_down = tear_down_chain,
-};
+EXPLORE(counted_chain, 2, set_up_chain, chain_body, tear_down_chain,
+        "what ends in an on_destroy ends after it, once, before the outermost call returns");
 
 /* --- counted_respawn: each end begins another life, at the full capacity --- */
 
@@ -147,14 +140,8 @@ static void tear_down_respawn(void)
     close_counted();
 }
 
-const struct explored_case counted_respawn_case = {
-    .name = "counted_respawn",
-    .invariant = "an on_destroy inserts and frees at the full capacity, and no slot is lost",
-    .threads = 2,
-    .set_up = set_up_respawn,
-    .body = respawn_body,
-    .tear_down = tear_down_respawn,
-};
+EXPLORE(counted_respawn, 2, set_up_respawn, respawn_body, tear_down_respawn,
+        "an on_destroy inserts and frees at the full capacity, and no slot is lost");
 
 /* --- counted_signal: a handler frees, releases and acquires at every step of an end --- */
 
@@ -210,14 +197,8 @@ static void signal_body(uint32_t thread)
     require_all_ended();
 }
 
-const struct explored_case counted_signal_case = {
-    .name = "counted_signal",
-    .invariant = "what a signal handler ends has ended when the call that it interrupts returns",
-    .threads = 2,
-    .set_up = set_up_signal,
-    .body = signal_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_signal, 2, set_up_signal, signal_body, close_counted,
+        "what a signal handler ends has ended when the call that it interrupts returns");
 
 /* --- counted_signal_plain: the same without on_destroy, where nothing is deferred --- */
 
@@ -264,23 +245,10 @@ static void signal_plain_body(uint32_t thread)
     }
 }
 
-const struct explored_case counted_signal_plain_case = {
-    .name = "counted_signal_plain",
-    .invariant = "no slot is lost to a signal handler or to the call that it interrupts",
-    .threads = 2,
-    .set_up = set_up_signal_plain,
-    .body = signal_plain_body,
-    .tear_down = close_counted,
-};
-
-const struct explored_case counted_signal_queue_case = {
-    .name = "counted_signal_queue",
-    .invariant = "the same with min_free: a handler waits for no step of the call",
-    .threads = 2,
-    .set_up = set_up_signal_queue,
-    .body = signal_plain_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_signal_plain, 2, set_up_signal_plain, signal_plain_body, close_counted,
+        "no slot is lost to a signal handler or to the call that it interrupts");
+EXPLORE(counted_signal_queue, 2, set_up_signal_queue, signal_plain_body, close_counted,
+        "the same with min_free: a handler waits for no step of the call");
 
 /* --- counted_fork: the child goes on with what calls that are cut off leave --- */
 
@@ -386,23 +354,10 @@ static void close_or_abandon(void)
     watch_forget();
 }
 
-const struct explored_case counted_fork_case = {
-    .name = "counted_fork",
-    .invariant = "a call that a fork cuts off costs the slots in its hand, and no more",
-    .threads = 3,
-    .set_up = set_up_fork,
-    .body = fork_body,
-    .tear_down = close_or_abandon,
-};
-
-const struct explored_case counted_fork_queue_case = {
-    .name = "counted_fork_queue",
-    .invariant = "the same with min_free",
-    .threads = 3,
-    .set_up = set_up_fork_queue,
-    .body = fork_body,
-    .tear_down = close_or_abandon,
-};
+EXPLORE(counted_fork, 3, set_up_fork, fork_body, close_or_abandon,
+        "a call that a fork cuts off costs the slots in its hand, and no more");
+EXPLORE(counted_fork_queue, 3, set_up_fork_queue, fork_body, close_or_abandon,
+        "the same with min_free");
 
 /* --- counted_close_wait: beside release, insertion, free, and the end of a reservation --- */
 
@@ -463,23 +418,10 @@ static void tear_down_close_wait(void)
     watch_forget();
 }
 
-const struct explored_case counted_close_wait_case = {
-    .name = "counted_close_wait",
-    .invariant = "closing waits for all that is in use, and releases memory that no call touches",
-    .threads = 3,
-    .set_up = set_up_close,
-    .body = close_wait_body,
-    .tear_down = tear_down_close_wait,
-};
-
-const struct explored_case counted_close_queue_case = {
-    .name = "counted_close_queue",
-    .invariant = "the same with min_free",
-    .threads = 3,
-    .set_up = set_up_close_queue,
-    .body = close_wait_body,
-    .tear_down = tear_down_close_wait,
-};
+EXPLORE(counted_close_wait, 3, set_up_close, close_wait_body, tear_down_close_wait,
+        "closing waits for all that is in use, and releases memory that no call touches");
+EXPLORE(counted_close_queue, 3, set_up_close_queue, close_wait_body, tear_down_close_wait,
+        "the same with min_free");
 
 /* --- counted_close_links: the queue goes round while it is closed --- */
 
@@ -510,14 +452,8 @@ static void close_links_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_close_links_case = {
-    .name = "counted_close_links",
-    .invariant = "closing counts each slot of the queue once, as it goes round",
-    .threads = 2,
-    .set_up = set_up_close_links,
-    .body = close_links_body,
-    .tear_down = tear_down_close_wait,
-};
+EXPLORE(counted_close_links, 2, set_up_close_links, close_links_body, tear_down_close_wait,
+        "closing counts each slot of the queue once, as it goes round");
 
 /* --- counted_close: may be refused, and called again --- */
 
@@ -547,14 +483,8 @@ static void tear_down_close(void)
     }
 }
 
-const struct explored_case counted_close_case = {
-    .name = "counted_close",
-    .invariant = "a table closes when nothing of it is in use, and may be closed again until then",
-    .threads = 3,
-    .set_up = set_up_close,
-    .body = close_body,
-    .tear_down = tear_down_close,
-};
+EXPLORE(counted_close, 3, set_up_close, close_body, tear_down_close,
+        "a table closes when nothing of it is in use, and may be closed again until then");
 
 /* --- counted_close_looks: beside looks, which go on where the table stays --- */
 
@@ -596,14 +526,8 @@ static void tear_down_held(void)
     close_counted();
 }
 
-const struct explored_case counted_close_looks_case = {
-    .name = "counted_close_looks",
-    .invariant = "closing hides from no walk how many slots were used",
-    .threads = 2,
-    .set_up = set_up_close_looks,
-    .body = close_looks_body,
-    .tear_down = tear_down_held,
-};
+EXPLORE(counted_close_looks, 2, set_up_close_looks, close_looks_body, tear_down_held,
+        "closing hides from no walk how many slots were used");
 
 /* --- counted_close_insert: an insertion beside closing finds a slot, or the table closed --- */
 
@@ -629,11 +553,5 @@ static void close_insert_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_close_insert_case = {
-    .name = "counted_close_insert",
-    .invariant = "a table that is being closed is closed, and not full",
-    .threads = 2,
-    .set_up = set_up_close_insert,
-    .body = close_insert_body,
-    .tear_down = tear_down_held,
-};
+EXPLORE(counted_close_insert, 2, set_up_close_insert, close_insert_body, tear_down_held,
+        "a table that is being closed is closed, and not full");

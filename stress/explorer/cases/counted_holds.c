@@ -63,14 +63,8 @@ static void hold_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_hold_case = {
-    .name = "counted_hold",
-    .invariant = "one thread ends an object, once, and none while it is held",
-    .threads = 3,
-    .set_up = set_up_hold,
-    .body = hold_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_hold, 3, set_up_hold, hold_body, close_counted,
+        "one thread ends an object, once, and none while it is held");
 
 static void set_up_free(void)
 {
@@ -78,14 +72,8 @@ static void set_up_free(void)
     insert_first();
 }
 
-const struct explored_case counted_free_case = {
-    .name = "counted_free",
-    .invariant = "a slot without on_destroy is free when its object ends, and not while it is held",
-    .threads = 3,
-    .set_up = set_up_free,
-    .body = hold_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_free, 3, set_up_free, hold_body, close_counted,
+        "a slot without on_destroy is free when its object ends, and not while it is held");
 
 /* --- counted_release: one release too many, also while the object ends, and after --- */
 
@@ -124,14 +112,8 @@ static void tear_down_release(void)
     close_counted();
 }
 
-const struct explored_case counted_release_case = {
-    .name = "counted_release",
-    .invariant = "a release too many changes nothing, in this life or the next",
-    .threads = 3,
-    .set_up = set_up_release,
-    .body = release_body,
-    .tear_down = tear_down_release,
-};
+EXPLORE(counted_release, 3, set_up_release, release_body, tear_down_release,
+        "a release too many changes nothing, in this life or the next");
 
 /* --- counted_again: a holder holds once more, whether the object was freed or not --- */
 
@@ -166,14 +148,8 @@ static void again_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_again_case = {
-    .name = "counted_again",
-    .invariant = "a holder holds an object once more, and it ends with the last release",
-    .threads = 2,
-    .set_up = set_up_again,
-    .body = again_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_again, 2, set_up_again, again_body, close_counted,
+        "a holder holds an object once more, and it ends with the last release");
 
 /* --- counted_is_live: a thread that is told of an id sees what came before it --- */
 
@@ -210,14 +186,8 @@ static void is_live_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_is_live_case = {
-    .name = "counted_is_live",
-    .invariant = "a thread that is told that an id is live sees what came before it was",
-    .threads = 4,
-    .set_up = set_up_is_live,
-    .body = is_live_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_is_live, 4, set_up_is_live, is_live_body, close_counted,
+        "a thread that is told that an id is live sees what came before it was");
 
 /* --- counted_require: what an id is reported as, that comes to life and ends meanwhile --- */
 
@@ -254,14 +224,8 @@ static void require_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_require_case = {
-    .name = "counted_require",
-    .invariant = "an id that is required is held, or reported as what it was at some moment",
-    .threads = 2,
-    .set_up = set_up_require,
-    .body = require_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_require, 2, set_up_require, require_body, close_counted,
+        "an id that is required is held, or reported as what it was at some moment");
 
 /* --- counted_take: the value goes out to one thread, and to none while it is held --- */
 
@@ -280,14 +244,8 @@ static void take_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_take_case = {
-    .name = "counted_take",
-    .invariant = "an object is taken by one thread, unheld and not destroyed, or freed by one",
-    .threads = 3,
-    .set_up = set_up_hold,
-    .body = take_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_take, 3, set_up_hold, take_body, close_counted,
+        "an object is taken by one thread, unheld and not destroyed, or freed by one");
 
 /* --- counted_copy: copies against free, wiping and the slot's next life --- */
 
@@ -322,20 +280,7 @@ static void copy_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_copy_case = {
-    .name = "counted_copy",
-    .invariant = "a copy has the words of one object, which was live",
-    .threads = 2,
-    .set_up = set_up_copy,
-    .body = copy_body,
-    .tear_down = close_counted,
-};
-
-const struct explored_case counted_copy_word_case = {
-    .name = "counted_copy_word",
-    .invariant = "a copy of 8 bytes is the object's, which was live",
-    .threads = 2,
-    .set_up = set_up_copy_word,
-    .body = copy_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_copy, 2, set_up_copy, copy_body, close_counted,
+        "a copy has the words of one object, which was live");
+EXPLORE(counted_copy_word, 2, set_up_copy_word, copy_body, close_counted,
+        "a copy of 8 bytes is the object's, which was live");

@@ -78,14 +78,8 @@ static void shard_bodies(uint32_t thread)
     free_alone(ids[0]);
 }
 
-const struct explored_case counted_shard_case = {
-    .name = "counted_shard",
-    .invariant = "a slot goes from one thread to the next, with its last life over",
-    .threads = 2,
-    .set_up = set_up_shard,
-    .body = shard_bodies,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_shard, 2, set_up_shard, shard_bodies, close_counted,
+        "a slot goes from one thread to the next, with its last life over");
 
 /* --- counted_full: of two slots one is free at each moment, in one shard or the other --- */
 
@@ -121,14 +115,8 @@ static void full_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_full_case = {
-    .name = "counted_full",
-    .invariant = "HAFT_FULL is never said where a slot was free all the time",
-    .threads = 2,
-    .set_up = set_up_full,
-    .body = full_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_full, 2, set_up_full, full_body, close_counted,
+        "HAFT_FULL is never said where a slot was free all the time");
 
 /* --- counted_look: the same, with the search in the middle of it --- */
 
@@ -165,14 +153,8 @@ static void look_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_look_case = {
-    .name = "counted_look",
-    .invariant = "two looks that find all shards empty, and alike, were of a full table",
-    .threads = 2,
-    .set_up = set_up_look,
-    .body = look_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_look, 2, set_up_look, look_body, close_counted,
+        "two looks that find all shards empty, and alike, were of a full table");
 
 /* --- counted_worn: slots that have lived all their lives --- */
 
@@ -207,14 +189,8 @@ static void tear_down_worn(void)
     close_counted();
 }
 
-const struct explored_case counted_worn_case = {
-    .name = "counted_worn",
-    .invariant = "each slot lives all its lives, none lives more, and the table closes",
-    .threads = 2,
-    .set_up = set_up_worn,
-    .body = worn_body,
-    .tear_down = tear_down_worn,
-};
+EXPLORE(counted_worn, 2, set_up_worn, worn_body, tear_down_worn,
+        "each slot lives all its lives, none lives more, and the table closes");
 
 /* --- HAFT_FULL, where threads may fill the table --- */
 
@@ -343,38 +319,18 @@ static void set_up_one(void)
     set_up_stays((haft_counted_options){.capacity = 1});
 }
 
-const struct explored_case counted_full_one_case = {
-    .name = "counted_full_one",
-    .invariant = "a table of one object is full while another thread has the slot, and never else",
-    .threads = 2,
-    .set_up = set_up_one,
-    .body = stay_body,
-    .tear_down = tear_down_stays,
-};
-
-const struct explored_case counted_full_three_case = {
-    .name = "counted_full_three",
-    .invariant = "a table of one object that three threads use is full while one has the slot",
-    .threads = 3,
-    .set_up = set_up_one,
-    .body = stay_body,
-    .tear_down = tear_down_stays,
-};
+EXPLORE(counted_full_one, 2, set_up_one, stay_body, tear_down_stays,
+        "a table of one object is full while another thread has the slot, and never else");
+EXPLORE(counted_full_three, 3, set_up_one, stay_body, tear_down_stays,
+        "a table of one object that three threads use is full while one has the slot");
 
 static void set_up_two(void)
 {
     set_up_stays((haft_counted_options){.capacity = 2});
 }
 
-const struct explored_case counted_full_two_case = {
-    .name = "counted_full_two",
-    .invariant =
-        "a table of two objects is full while two other threads have slots, and never else",
-    .threads = 3,
-    .set_up = set_up_two,
-    .body = stay_body,
-    .tear_down = tear_down_stays,
-};
+EXPLORE(counted_full_two, 3, set_up_two, stay_body, tear_down_stays,
+        "a table of two objects is full while two other threads have slots, and never else");
 
 /* --- counted_full_never: a slot for each thread, and they change shards at each free --- */
 
@@ -400,14 +356,8 @@ static void never_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_full_never_case = {
-    .name = "counted_full_never",
-    .invariant = "a table with a slot for each of two threads is never full",
-    .threads = 2,
-    .set_up = set_up_never,
-    .body = never_body,
-    .tear_down = close_counted,
-};
+EXPLORE(counted_full_never, 2, set_up_never, never_body, close_counted,
+        "a table with a slot for each of two threads is never full");
 
 /* --- counted_queue: the same with min_free --- */
 
@@ -416,14 +366,8 @@ static void set_up_queue(void)
     set_up_stays((haft_counted_options){.capacity = 1, .min_free = 1});
 }
 
-const struct explored_case counted_queue_case = {
-    .name = "counted_queue",
-    .invariant = "a slot rests until others have been used, and a table is full if it is",
-    .threads = 2,
-    .set_up = set_up_queue,
-    .body = stay_body,
-    .tear_down = tear_down_stays,
-};
+EXPLORE(counted_queue, 2, set_up_queue, stay_body, tear_down_stays,
+        "a slot rests until others have been used, and a table is full if it is");
 
 /* --- counted_queue_two: threads that have a slot each, as the queue goes round --- */
 
@@ -441,11 +385,5 @@ static void queue_two_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case counted_queue_two_case = {
-    .name = "counted_queue_two",
-    .invariant = "two threads find a slot each, and a slot that is given back is in the queue",
-    .threads = 2,
-    .set_up = set_up_queue_two,
-    .body = queue_two_body,
-    .tear_down = tear_down_stays,
-};
+EXPLORE(counted_queue_two, 2, set_up_queue_two, queue_two_body, tear_down_stays,
+        "two threads find a slot each, and a slot that is given back is in the queue");

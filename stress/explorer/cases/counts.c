@@ -20,9 +20,7 @@ static void close_all(void)
 
 static void set_up_last_lives(void)
 {
-    const struct table_wish wish = {.capacity = 4, .has_pins = true, .generation_bits = 1};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 4, .has_pins = true, .generation_bits = 1});
     for (int i = 0; i < 3; i++) {
         workers[i] = open_worker();
     }
@@ -79,14 +77,8 @@ static void full_exhausted_body(uint32_t thread)
     }
 }
 
-const struct explored_case full_exhausted_case = {
-    .name = "full_exhausted",
-    .invariant = "a slot that is exhausted does not count as live too",
-    .threads = 3,
-    .set_up = set_up_full_exhausted,
-    .body = full_exhausted_body,
-    .tear_down = tear_down_last_lives,
-};
+EXPLORE(full_exhausted, 3, set_up_full_exhausted, full_exhausted_body, tear_down_last_lives,
+        "a slot that is exhausted does not count as live too");
 
 /* full_given_up: the third slot is reserved, and given up */
 
@@ -105,11 +97,5 @@ static void full_given_up_body(uint32_t thread)
     }
 }
 
-const struct explored_case full_given_up_case = {
-    .name = "full_given_up",
-    .invariant = "a slot that is exhausted does not count as reserved too",
-    .threads = 2,
-    .set_up = set_up_full_given_up,
-    .body = full_given_up_body,
-    .tear_down = tear_down_last_lives,
-};
+EXPLORE(full_given_up, 2, set_up_full_given_up, full_given_up_body, tear_down_last_lives,
+        "a slot that is exhausted does not count as reserved too");

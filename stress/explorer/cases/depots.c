@@ -97,14 +97,8 @@ static void tear_down_round(void)
     pool_close(&pool);
 }
 
-const struct explored_case round_case = {
-    .name = "round",
-    .invariant = "a taker follows the link that the node at the head has now",
-    .threads = 2,
-    .set_up = set_up_round,
-    .body = round_body,
-    .tear_down = tear_down_round,
-};
+EXPLORE(round, 2, set_up_round, round_body, tear_down_round,
+        "a taker follows the link that the node at the head has now");
 
 /* --- two_depots: the node at one's tail is on its way into the other --- */
 
@@ -132,14 +126,8 @@ static void tear_down_two_depots(void)
     pool_close(&pool);
 }
 
-const struct explored_case two_depots_case = {
-    .name = "two_depots",
-    .invariant = "a batch comes into the depot that it is pushed into",
-    .threads = 2,
-    .set_up = set_up_two_depots,
-    .body = two_depots_body,
-    .tear_down = tear_down_two_depots,
-};
+EXPLORE(two_depots, 2, set_up_two_depots, two_depots_body, tear_down_two_depots,
+        "a batch comes into the depot that it is pushed into");
 
 /* --- segment: batches whose descriptors others have not seen --- */
 
@@ -187,12 +175,5 @@ static void tear_down_segment(void)
     pool_close(&pool);
 }
 
-const struct explored_case segment_case = {
-    .name = "segment",
-    .invariant =
-        "a thread that finds a batch in the depot has seen the segment that its descriptor is in",
-    .threads = 3,
-    .set_up = set_up_segment,
-    .body = segment_body,
-    .tear_down = tear_down_segment,
-};
+EXPLORE(segment, 3, set_up_segment, segment_body, tear_down_segment,
+        "a thread that finds a batch in the depot has seen the segment that its descriptor is in");

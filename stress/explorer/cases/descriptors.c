@@ -44,14 +44,8 @@ static void new_segment_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case new_segment_case = {
-    .name = "new_segment",
-    .invariant = "a segment is set up before others take its descriptors",
-    .threads = 2,
-    .set_up = open_pool,
-    .body = new_segment_body,
-    .tear_down = close_pool,
-};
+EXPLORE(new_segment, 2, open_pool, new_segment_body, close_pool,
+        "a segment is set up before others take its descriptors");
 
 /* --- ring_cell: a thread that reads a cell late finds a batch there that came later --- */
 
@@ -81,12 +75,5 @@ static void ring_cell_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case ring_cell_case = {
-    .name = "ring_cell",
-    .invariant =
-        "a thread that looks into a ring's cell has seen the segment that the batch there is in",
-    .threads = 2,
-    .set_up = set_up_ring_cell,
-    .body = ring_cell_body,
-    .tear_down = close_pool,
-};
+EXPLORE(ring_cell, 2, set_up_ring_cell, ring_cell_body, close_pool,
+        "a thread that looks into a ring's cell has seen the segment that the batch there is in");

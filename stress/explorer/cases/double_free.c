@@ -10,9 +10,7 @@ static shared_u64 wins;
 
 static void set_up(void)
 {
-    const struct table_wish wish = {.capacity = 2};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 2});
     workers[0] = open_worker();
     workers[1] = open_worker();
     id = insert_stamped(workers[0]);
@@ -52,14 +50,8 @@ static void tear_down(void)
     close_table();
 }
 
-const struct explored_case double_free_case = {
-    .name = "double_free",
-    .invariant = "of two threads that free one id, one succeeds, and the slot comes back once",
-    .threads = 3,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(double_free, 3, set_up, body, tear_down,
+        "of two threads that free one id, one succeeds, and the slot comes back once");
 
 /* --- double_free_front: one of the two in place, as typed tables do --- */
 
@@ -84,11 +76,5 @@ static void tear_down_front(void)
     tear_down();
 }
 
-const struct explored_case double_free_front_case = {
-    .name = "double_free_front",
-    .invariant = "of a thread that frees an id in place and one that does by a call, one succeeds",
-    .threads = 3,
-    .set_up = set_up_front,
-    .body = front_body,
-    .tear_down = tear_down_front,
-};
+EXPLORE(double_free_front, 3, set_up_front, front_body, tear_down_front,
+        "of a thread that frees an id in place and one that does by a call, one succeeds");

@@ -15,9 +15,7 @@ static haft_worker *workers[2];
 
 static void set_up(void)
 {
-    const struct table_wish wish = {.capacity = 2, .object_size = UINT64_C(2) << 20};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 2, .object_size = UINT64_C(2) << 20});
     struct reservation *memory = &fixture.table->slots.memory;
 
     memory->kind = IN_STEPS; /* and nothing is ready any more */
@@ -71,11 +69,5 @@ static void tear_down(void)
     close_table();
 }
 
-const struct explored_case extent_case = {
-    .name = "extent",
-    .invariant = "fresh slots have one owner each, whose scans come to them",
-    .threads = 2,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(extent, 2, set_up, body, tear_down,
+        "fresh slots have one owner each, whose scans come to them");

@@ -140,14 +140,8 @@ static void fork_body(uint32_t thread)
     end_actor();
 }
 
-const struct explored_case fork_case = {
-    .name = "fork",
-    .invariant = "a child has each live object, no slot twice, and closes",
-    .threads = 3,
-    .set_up = set_up_fork,
-    .body = fork_body,
-    .tear_down = tear_down,
-};
+EXPLORE(fork, 3, set_up_fork, fork_body, tear_down,
+        "a child has each live object, no slot twice, and closes");
 
 /* --- fork_workers: workers that open and close, with the workers clock --- */
 
@@ -183,14 +177,8 @@ static void fork_workers_body(uint32_t thread)
     end_actor();
 }
 
-const struct explored_case fork_workers_case = {
-    .name = "fork_workers",
-    .invariant = "the same with workers that open and close, of the workers clock",
-    .threads = 3,
-    .set_up = set_up_fork_workers,
-    .body = fork_workers_body,
-    .tear_down = tear_down,
-};
+EXPLORE(fork_workers, 3, set_up_fork_workers, fork_workers_body, tear_down,
+        "the same with workers that open and close, of the workers clock");
 
 /* --- fork_lists: slots on their way into the lists, and out of them --- */
 
@@ -215,11 +203,5 @@ static void fork_lists_body(uint32_t thread)
     end_actor();
 }
 
-const struct explored_case fork_lists_case = {
-    .name = "fork_lists",
-    .invariant = "the same with slots that are half in a list",
-    .threads = 3,
-    .set_up = set_up_fork_lists,
-    .body = fork_lists_body,
-    .tear_down = tear_down,
-};
+EXPLORE(fork_lists, 3, set_up_fork_lists, fork_lists_body, tear_down,
+        "the same with slots that are half in a list");

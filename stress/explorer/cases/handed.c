@@ -75,14 +75,8 @@ static void tear_down_handed(void)
     tear_down();
 }
 
-const struct explored_case handed_case = {
-    .name = "handed",
-    .invariant = "while a batch that was handed over waits, the table's word is set",
-    .threads = 2,
-    .set_up = set_up_handed,
-    .body = handed_body,
-    .tear_down = tear_down_handed,
-};
+EXPLORE(handed, 2, set_up_handed, handed_body, tear_down_handed,
+        "while a batch that was handed over waits, the table's word is set");
 
 /* --- transit: a quiescent point reclaims the slot that haft_table_reclaim() looks for --- */
 
@@ -105,14 +99,8 @@ static void transit_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case transit_case = {
-    .name = "transit",
-    .invariant = "haft_table_reclaim returns after on_reclaim, whichever thread calls it",
-    .threads = 2,
-    .set_up = set_up_transit,
-    .body = transit_body,
-    .tear_down = tear_down,
-};
+EXPLORE(transit, 2, set_up_transit, transit_body, tear_down,
+        "haft_table_reclaim returns after on_reclaim, whichever thread calls it");
 
 /* --- transit_list: as transit, with a slot in a list, which a quiescent point collects --- */
 
@@ -121,11 +109,5 @@ static void set_up_transit_list(void)
     require_status(haft_table_free(fixture.table, open_with_one()), HAFT_OK, "freeing");
 }
 
-const struct explored_case transit_list_case = {
-    .name = "transit_list",
-    .invariant = "haft_table_reclaim finds what another thread takes out of a list",
-    .threads = 2,
-    .set_up = set_up_transit_list,
-    .body = transit_body,
-    .tear_down = tear_down,
-};
+EXPLORE(transit_list, 2, set_up_transit_list, transit_body, tear_down,
+        "haft_table_reclaim finds what another thread takes out of a list");

@@ -21,33 +21,25 @@ static void open_with(const struct table_wish *wish)
 /* With the workers clock the writer is a thread of the case, not the one that sets it up. */
 static void set_up_workers(void)
 {
-    const struct table_wish wish = {.capacity = 1, .is_workers = true};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1, .is_workers = true});
     close_worker(writer);
 }
 
 static void set_up_qsbr(void)
 {
-    const struct table_wish wish = {.capacity = 1, .is_qsbr = true};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1, .is_qsbr = true});
     close_worker(writer);
 }
 
 static void set_up_memb(void)
 {
-    const struct table_wish wish = {.capacity = 1};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1});
     close_worker(writer);
 }
 
 static void set_up_late(void)
 {
-    const struct table_wish wish = {.capacity = 1, .is_late = true};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1, .is_late = true});
     close_worker(writer);
 }
 
@@ -105,41 +97,13 @@ static void job_inner_body(uint32_t thread)
 
 #define JOB_INNER_INVARIANT "what a job has resolved stays while inner jobs pass quiescent points"
 
-const struct explored_case job_inner_case = {
-    .name = "job_inner",
-    .invariant = JOB_INNER_INVARIANT,
-    .threads = 2,
-    .set_up = set_up_workers,
-    .body = job_inner_body,
-    .tear_down = close_table,
-};
-
-const struct explored_case job_inner_qsbr_case = {
-    .name = "job_inner_qsbr",
-    .invariant = JOB_INNER_INVARIANT ", with qsbr",
-    .threads = 2,
-    .set_up = set_up_qsbr,
-    .body = job_inner_body,
-    .tear_down = close_table,
-};
-
-const struct explored_case job_inner_memb_case = {
-    .name = "job_inner_memb",
-    .invariant = JOB_INNER_INVARIANT ", with memb",
-    .threads = 2,
-    .set_up = set_up_memb,
-    .body = job_inner_body,
-    .tear_down = close_table,
-};
-
-const struct explored_case job_inner_late_case = {
-    .name = "job_inner_late",
-    .invariant = JOB_INNER_INVARIANT ", with late grace periods",
-    .threads = 2,
-    .set_up = set_up_late,
-    .body = job_inner_body,
-    .tear_down = close_table,
-};
+EXPLORE(job_inner, 2, set_up_workers, job_inner_body, close_table, JOB_INNER_INVARIANT);
+EXPLORE(job_inner_qsbr, 2, set_up_qsbr, job_inner_body, close_table,
+        JOB_INNER_INVARIANT ", with qsbr");
+EXPLORE(job_inner_memb, 2, set_up_memb, job_inner_body, close_table,
+        JOB_INNER_INVARIANT ", with memb");
+EXPLORE(job_inner_late, 2, set_up_late, job_inner_body, close_table,
+        JOB_INNER_INVARIANT ", with late grace periods");
 
 /* --- job_back: a job opens a worker again after offline, the close of its last, and online --- */
 
@@ -166,14 +130,8 @@ static void job_back_body(uint32_t thread)
     haft_job_end(fixture.domain, job);
 }
 
-const struct explored_case job_back_case = {
-    .name = "job_back",
-    .invariant = "what a job resolves stays, though the thread was offline with no worker before",
-    .threads = 2,
-    .set_up = set_up_workers,
-    .body = job_back_body,
-    .tear_down = close_table,
-};
+EXPLORE(job_back, 2, set_up_workers, job_back_body, close_table,
+        "what a job resolves stays, though the thread was offline with no worker before");
 
 /* --- job_lift: a worker that is opened on a thread that is parked --- */
 
@@ -198,14 +156,8 @@ static void job_lift_body(uint32_t thread)
     close_worker(own);
 }
 
-const struct explored_case job_lift_case = {
-    .name = "job_lift",
-    .invariant = "what a parked thread resolves while it has a worker open stays until the close",
-    .threads = 2,
-    .set_up = set_up_workers,
-    .body = job_lift_body,
-    .tear_down = close_table,
-};
+EXPLORE(job_lift, 2, set_up_workers, job_lift_body, close_table,
+        "what a parked thread resolves while it has a worker open stays until the close");
 
 /* --- job_park: a parked job is waited for by none; jobs that begin meanwhile are outermost --- */
 
@@ -266,32 +218,11 @@ static void job_park_body(uint32_t thread)
 
 #define JOB_PARK_INVARIANT "a parked job keeps no thread waiting, and is what it was afterwards"
 
-const struct explored_case job_park_case = {
-    .name = "job_park",
-    .invariant = JOB_PARK_INVARIANT,
-    .threads = 2,
-    .set_up = set_up_workers,
-    .body = job_park_body,
-    .tear_down = close_table,
-};
-
-const struct explored_case job_park_qsbr_case = {
-    .name = "job_park_qsbr",
-    .invariant = JOB_PARK_INVARIANT ", with qsbr",
-    .threads = 2,
-    .set_up = set_up_qsbr,
-    .body = job_park_body,
-    .tear_down = close_table,
-};
-
-const struct explored_case job_park_memb_case = {
-    .name = "job_park_memb",
-    .invariant = JOB_PARK_INVARIANT ", with memb",
-    .threads = 2,
-    .set_up = set_up_memb,
-    .body = job_park_body,
-    .tear_down = close_table,
-};
+EXPLORE(job_park, 2, set_up_workers, job_park_body, close_table, JOB_PARK_INVARIANT);
+EXPLORE(job_park_qsbr, 2, set_up_qsbr, job_park_body, close_table,
+        JOB_PARK_INVARIANT ", with qsbr");
+EXPLORE(job_park_memb, 2, set_up_memb, job_park_body, close_table,
+        JOB_PARK_INVARIANT ", with memb");
 
 /* --- job_flavour: the inner job is one of another domain, with the same flavour --- */
 
@@ -299,9 +230,7 @@ static struct fixture beside;
 
 static void set_up_flavour(void)
 {
-    const struct table_wish wish = {.capacity = 1, .is_qsbr = true};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 1, .is_qsbr = true});
     beside = fixture;
     set_up_qsbr();
 }
@@ -336,11 +265,5 @@ static void tear_down_flavour(void)
     close_table();
 }
 
-const struct explored_case job_flavour_case = {
-    .name = "job_flavour",
-    .invariant = "jobs of two domains with qsbr are jobs of one thread",
-    .threads = 2,
-    .set_up = set_up_flavour,
-    .body = job_flavour_body,
-    .tear_down = tear_down_flavour,
-};
+EXPLORE(job_flavour, 2, set_up_flavour, job_flavour_body, tear_down_flavour,
+        "jobs of two domains with qsbr are jobs of one thread");

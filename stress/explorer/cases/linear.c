@@ -87,9 +87,7 @@ static haft_id second; /* the next life of its slot */
 
 static void set_up(void)
 {
-    const struct table_wish wish = {.capacity = 1, .has_pins = true};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 1, .has_pins = true});
     for (int i = 0; i < 4; i++) {
         parts[i].count = 0;
     }
@@ -143,11 +141,5 @@ static void tear_down(void)
     close_table();
 }
 
-const struct explored_case linear_case = {
-    .name = "linear",
-    .invariant = "what three threads do to one object could be done by one",
-    .threads = 3,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(linear, 3, set_up, body, tear_down,
+        "what three threads do to one object could be done by one");

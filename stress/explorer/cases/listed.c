@@ -12,9 +12,7 @@ static haft_id ids[2];
 
 static void set_up_listed(void)
 {
-    const struct table_wish wish = {.capacity = 1, .generation_bits = 4};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 1, .generation_bits = 4});
     worker = open_worker();
     for (int i = 0; i < 2; i++) {
         require_status(haft_insert(worker, NULL, &ids[i]), HAFT_OK, "inserting");
@@ -50,11 +48,5 @@ static void tear_down_listed(void)
     close_table();
 }
 
-const struct explored_case listed_case = {
-    .name = "listed",
-    .invariant = "slots that were freed without a worker are found by a search",
-    .threads = 3,
-    .set_up = set_up_listed,
-    .body = listed_body,
-    .tear_down = tear_down_listed,
-};
+EXPLORE(listed, 3, set_up_listed, listed_body, tear_down_listed,
+        "slots that were freed without a worker are found by a search");

@@ -20,9 +20,7 @@ static atomic_u64 *word_of(uint64_t index)
 
 static void set_up_list(void)
 {
-    const struct table_wish wish = {.capacity = 2};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 2});
     worker = open_worker();
     for (uint32_t i = 0; i < SLOTS; i++) {
         insert_stamped(worker); /* so that the words are in use */
@@ -80,14 +78,8 @@ static void tear_down_list(void)
     close_table();
 }
 
-const struct explored_case list_case = {
-    .name = "list",
-    .invariant = "a slot that leaves a list and comes back is found once",
-    .threads = 2,
-    .set_up = set_up_list,
-    .body = list_body,
-    .tear_down = tear_down_list,
-};
+EXPLORE(list, 2, set_up_list, list_body, tear_down_list,
+        "a slot that leaves a list and comes back is found once");
 
 /*
  * --- unpin: one frees and reclaims, one gives the last pin back, and a third looks for slots ---
@@ -111,10 +103,8 @@ static void on_reclaim(void *object, haft_id former, haft_worker *with, void *ar
 
 static void set_up_unpin(void)
 {
-    const struct table_wish wish = {
-        .capacity = 1, .has_pins = true, .generation_bits = 4, .on_reclaim = on_reclaim};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){
+        .capacity = 1, .has_pins = true, .generation_bits = 4, .on_reclaim = on_reclaim});
     for (int i = 0; i < 3; i++) {
         workers[i] = open_worker();
     }
@@ -175,11 +165,5 @@ static void tear_down_unpin(void)
     require(peek(&reclaims) == 1, "on_reclaim does not run for an object that was pinned");
 }
 
-const struct explored_case unpin_case = {
-    .name = "unpin",
-    .invariant = "an object is reclaimed once, by the free or the unpin that comes last",
-    .threads = 3,
-    .set_up = set_up_unpin,
-    .body = unpin_body,
-    .tear_down = tear_down_unpin,
-};
+EXPLORE(unpin, 3, set_up_unpin, unpin_body, tear_down_unpin,
+        "an object is reclaimed once, by the free or the unpin that comes last");

@@ -155,92 +155,13 @@ static void set_up_frame(void)
     open_with((struct table_wish){.is_frame = true});
 }
 
-const struct explored_case live_caller_case = {
-    .name = "live_caller",
-    .invariant = live_invariant,
-    .threads = 3,
-    .set_up = set_up_caller,
-    .body = live_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case alone_caller_case = {
-    .name = "alone_caller",
-    .invariant = alone_invariant,
-    .threads = 2,
-    .set_up = set_up_caller,
-    .body = alone_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case live_qsbr_case = {
-    .name = "live_qsbr",
-    .invariant = live_invariant,
-    .threads = 3,
-    .set_up = set_up_qsbr,
-    .body = live_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case live_late_case = {
-    .name = "live_late",
-    .invariant = live_invariant,
-    .threads = 3,
-    .set_up = set_up_late,
-    .body = live_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case live_thread_case = {
-    .name = "live_thread",
-    .invariant = live_invariant,
-    .threads = 3,
-    .set_up = set_up_thread,
-    .body = live_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case alone_thread_case = {
-    .name = "alone_thread",
-    .invariant = alone_invariant,
-    .threads = 2,
-    .set_up = set_up_thread,
-    .body = alone_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case live_workers_case = {
-    .name = "live_workers",
-    .invariant = live_invariant,
-    .threads = 3,
-    .set_up = set_up_workers,
-    .body = live_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case alone_workers_case = {
-    .name = "alone_workers",
-    .invariant = alone_invariant,
-    .threads = 2,
-    .set_up = set_up_workers,
-    .body = alone_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case live_frame_case = {
-    .name = "live_frame",
-    .invariant = live_invariant,
-    .threads = 3,
-    .set_up = set_up_frame,
-    .body = live_body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case alone_frame_case = {
-    .name = "alone_frame",
-    .invariant = alone_invariant,
-    .threads = 2,
-    .set_up = set_up_frame,
-    .body = alone_body,
-    .tear_down = tear_down,
-};
+EXPLORE(live_caller, 3, set_up_caller, live_body, tear_down, live_invariant);
+EXPLORE(alone_caller, 2, set_up_caller, alone_body, tear_down, alone_invariant);
+EXPLORE(live_qsbr, 3, set_up_qsbr, live_body, tear_down, live_invariant);
+EXPLORE(live_late, 3, set_up_late, live_body, tear_down, live_invariant);
+EXPLORE(live_thread, 3, set_up_thread, live_body, tear_down, live_invariant);
+EXPLORE(alone_thread, 2, set_up_thread, alone_body, tear_down, alone_invariant);
+EXPLORE(live_workers, 3, set_up_workers, live_body, tear_down, live_invariant);
+EXPLORE(alone_workers, 2, set_up_workers, alone_body, tear_down, alone_invariant);
+EXPLORE(live_frame, 3, set_up_frame, live_body, tear_down, live_invariant);
+EXPLORE(alone_frame, 2, set_up_frame, alone_body, tear_down, alone_invariant);

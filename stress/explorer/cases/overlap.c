@@ -7,9 +7,7 @@ static haft_id ids[4]; /* in all slots there are */
 /* The first is freed, and no thread has waited for it. */
 static void set_up(void)
 {
-    const struct table_wish wish = {.capacity = 2, .is_workers = true};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 2, .is_workers = true});
     haft_worker *worker = open_worker();
 
     for (int i = 0; i < 4; i++) {
@@ -52,12 +50,5 @@ static void body(uint32_t thread)
     }
 }
 
-const struct explored_case done_rises_case = {
-    .name = "done_rises",
-    .invariant =
-        "slots that have been waited for can be used, whichever other thread drives the clock",
-    .threads = 2,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = close_table,
-};
+EXPLORE(done_rises, 2, set_up, body, close_table,
+        "slots that have been waited for can be used, whichever other thread drives the clock");

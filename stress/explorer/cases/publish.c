@@ -16,9 +16,7 @@ static uint64_t note; /* plain: only the publication orders it */
 
 static void set_up(void)
 {
-    const struct table_wish wish = {.capacity = 1};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 1});
     worker = open_worker();
     const haft_id before = insert_stamped(worker);
 
@@ -46,14 +44,8 @@ static void tear_down(void)
     close_table();
 }
 
-const struct explored_case publish_case = {
-    .name = "publish",
-    .invariant = "a thread that resolves an id sees all that was written before it was published",
-    .threads = 3,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(publish, 3, set_up, body, tear_down,
+        "a thread that resolves an id sees all that was written before it was published");
 
 /* --- insert_many: the same by the call for many --- */
 
@@ -77,14 +69,8 @@ static void insert_many_body(uint32_t thread)
     }
 }
 
-const struct explored_case insert_many_case = {
-    .name = "insert_many",
-    .invariant = "a thread that resolves an id of many sees the object that it was inserted with",
-    .threads = 2,
-    .set_up = set_up,
-    .body = insert_many_body,
-    .tear_down = tear_down,
-};
+EXPLORE(insert_many, 2, set_up, insert_many_body, tear_down,
+        "a thread that resolves an id of many sees the object that it was inserted with");
 
 /* --- is_live: a thread that asks sees all that was done before --- */
 
@@ -116,15 +102,8 @@ static void is_live_body(uint32_t thread)
     }
 }
 
-const struct explored_case is_live_case = {
-    .name = "is_live",
-    .invariant =
-        "a thread that is told that an id is live sees all that was done before it was published",
-    .threads = 4,
-    .set_up = set_up,
-    .body = is_live_body,
-    .tear_down = tear_down,
-};
+EXPLORE(is_live, 4, set_up, is_live_body, tear_down,
+        "a thread that is told that an id is live sees all that was done before it was published");
 
 /* --- freed_unread: a thread frees an object that it never looked at, and has its slot next --- */
 
@@ -144,15 +123,8 @@ static void freed_unread_body(uint32_t thread)
     close_worker(own);
 }
 
-const struct explored_case freed_unread_case = {
-    .name = "freed_unread",
-    .invariant =
-        "the next object of a slot is written after the last one, whichever thread freed that",
-    .threads = 2,
-    .set_up = set_up,
-    .body = freed_unread_body,
-    .tear_down = tear_down,
-};
+EXPLORE(freed_unread, 2, set_up, freed_unread_body, tear_down,
+        "the next object of a slot is written after the last one, whichever thread freed that");
 
 /* --- freed_unread_front: the same by a free in place --- */
 
@@ -175,14 +147,8 @@ static void freed_unread_front_body(uint32_t thread)
     close_worker(own);
 }
 
-const struct explored_case freed_unread_front_case = {
-    .name = "freed_unread_front",
-    .invariant = "the same, by a free in place",
-    .threads = 2,
-    .set_up = set_up,
-    .body = freed_unread_front_body,
-    .tear_down = tear_down,
-};
+EXPLORE(freed_unread_front, 2, set_up, freed_unread_front_body, tear_down,
+        "the same, by a free in place");
 
 /* --- publish_front: an id is guessed that is inserted in place, as typed tables do --- */
 
@@ -227,12 +193,5 @@ static void tear_down_front(void)
     tear_down();
 }
 
-const struct explored_case publish_front_case = {
-    .name = "publish_front",
-    .invariant =
-        "a thread that resolves an id sees all that was written before its insertion in place",
-    .threads = 3,
-    .set_up = set_up_front,
-    .body = front_body,
-    .tear_down = tear_down_front,
-};
+EXPLORE(publish_front, 3, set_up_front, front_body, tear_down_front,
+        "a thread that resolves an id sees all that was written before its insertion in place");

@@ -69,9 +69,7 @@ static uint32_t found[SLOTS];
 
 static void set_up_elapsed_head(void)
 {
-    const struct table_wish wish = {.capacity = 1};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1});
     former_most = fixture.table->batch_max;
     fixture.table->batch_max = 2;
     ring_push(&workers[0]->waiting, batch_of(DONE, 0));
@@ -132,14 +130,8 @@ static void tear_down_elapsed_head(void)
     close_all();
 }
 
-const struct explored_case elapsed_head_case = {
-    .name = "elapsed_head",
-    .invariant = "in a full ring, what has elapsed stays so, and what waits waits",
-    .threads = 3,
-    .set_up = set_up_elapsed_head,
-    .body = elapsed_head_body,
-    .tear_down = tear_down_elapsed_head,
-};
+EXPLORE(elapsed_head, 3, set_up_elapsed_head, elapsed_head_body, tear_down_elapsed_head,
+        "in a full ring, what has elapsed stays so, and what waits waits");
 
 /*
  * --- inverted: two workers take tickets and push to the depot, perhaps the other way round ---
@@ -149,9 +141,7 @@ static haft_id ids[2];
 
 static void set_up_inverted(void)
 {
-    const struct table_wish wish = {.capacity = 1, .generation_bits = 4};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 1, .generation_bits = 4});
     for (int i = 0; i < 2; i++) {
         ids[i] = insert_stamped(workers[i]);
         fill_ring(&workers[i]->waiting);
@@ -180,22 +170,14 @@ static void tear_down_inverted(void)
     close_all();
 }
 
-const struct explored_case inverted_case = {
-    .name = "inverted",
-    .invariant = "a batch behind one with a later ticket is found when both are done",
-    .threads = 3,
-    .set_up = set_up_inverted,
-    .body = inverted_body,
-    .tear_down = tear_down_inverted,
-};
+EXPLORE(inverted, 3, set_up_inverted, inverted_body, tear_down_inverted,
+        "a batch behind one with a later ticket is found when both are done");
 
 /* --- trimmed: memory is given back beside a free, a refill and a reclaim --- */
 
 static void set_up_trimmed(void)
 {
-    const struct table_wish wish = {.capacity = 2, .object_size = 4088, .generation_bits = 5};
-
-    open_with(&wish);
+    open_with(&(struct table_wish){.capacity = 2, .object_size = 4088, .generation_bits = 5});
     for (int i = 0; i < 2; i++) {
         ids[i] = insert_stamped(workers[i]);
     }
@@ -234,11 +216,5 @@ static void tear_down_trimmed(void)
     close_all();
 }
 
-const struct explored_case trimmed_case = {
-    .name = "trimmed",
-    .invariant = "no slot stays hidden when a trim has ended",
-    .threads = 3,
-    .set_up = set_up_trimmed,
-    .body = trimmed_body,
-    .tear_down = tear_down_trimmed,
-};
+EXPLORE(trimmed, 3, set_up_trimmed, trimmed_body, tear_down_trimmed,
+        "no slot stays hidden when a trim has ended");

@@ -94,11 +94,5 @@ static void tear_down(void)
     require(all == 3, "on_reclaim runs for an id that was no object's");
 }
 
-const struct explored_case reclaim_case = {
-    .name = "reclaim",
-    .invariant = "on_reclaim runs once for each object that ends, when no section holds it",
-    .threads = 3,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(reclaim, 3, set_up, body, tear_down,
+        "on_reclaim runs once for each object that ends, when no section holds it");

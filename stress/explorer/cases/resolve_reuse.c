@@ -74,29 +74,9 @@ static void tear_down(void)
     close_table();
 }
 
-const struct explored_case resolve_reuse_case = {
-    .name = "resolve_reuse",
-    .invariant = "an object that was resolved stays the id's own until the section ends",
-    .threads = 3,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case resolve_reuse_qsbr_case = {
-    .name = "resolve_reuse_qsbr",
-    .invariant = "the same with qsbr's sections, from one quiescent state to the next",
-    .threads = 2,
-    .set_up = set_up_qsbr,
-    .body = body,
-    .tear_down = tear_down,
-};
-
-const struct explored_case resolve_reuse_late_case = {
-    .name = "resolve_reuse_late",
-    .invariant = "the same with grace periods as late as a foreign clock may have them",
-    .threads = 3,
-    .set_up = set_up_late,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(resolve_reuse, 3, set_up, body, tear_down,
+        "an object that was resolved stays the id's own until the section ends");
+EXPLORE(resolve_reuse_qsbr, 2, set_up_qsbr, body, tear_down,
+        "the same with qsbr's sections, from one quiescent state to the next");
+EXPLORE(resolve_reuse_late, 3, set_up_late, body, tear_down,
+        "the same with grace periods as late as a foreign clock may have them");

@@ -82,14 +82,8 @@ static void tear_down(void)
     require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
 }
 
-const struct explored_case share_case = {
-    .name = "share",
-    .invariant = "each free slot of a shared local table goes to one worker, and none is lost",
-    .threads = WORKERS,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(share, WORKERS, set_up, body, tear_down,
+        "each free slot of a shared local table goes to one worker, and none is lost");
 
 /* --- unshare: a reader holds a freed object, while another thread takes the table back --- */
 
@@ -166,11 +160,5 @@ static void tear_down_unshare(void)
     require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
 }
 
-const struct explored_case unshare_case = {
-    .name = "unshare",
-    .invariant = "what a section holds stays itself while the table is taken back and used",
-    .threads = 2,
-    .set_up = set_up_unshare,
-    .body = unshare_body,
-    .tear_down = tear_down_unshare,
-};
+EXPLORE(unshare, 2, set_up_unshare, unshare_body, tear_down_unshare,
+        "what a section holds stays itself while the table is taken back and used");

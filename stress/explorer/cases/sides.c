@@ -101,14 +101,8 @@ static void tear_down_side(void)
     tear_down();
 }
 
-const struct explored_case side_case = {
-    .name = "side",
-    .invariant = "one of two threads sets a value, and a thread that finds it sees all of it",
-    .threads = 3,
-    .set_up = set_up,
-    .body = side_body,
-    .tear_down = tear_down_side,
-};
+EXPLORE(side, 3, set_up, side_body, tear_down_side,
+        "one of two threads sets a value, and a thread that finds it sees all of it");
 
 /* --- side_find: an object is freed, and the next one of its slot gets a value --- */
 
@@ -147,14 +141,8 @@ static void find_body(uint32_t thread)
     }
 }
 
-const struct explored_case side_find_case = {
-    .name = "side_find",
-    .invariant = "a value that was found stays the id's own until the section ends",
-    .threads = 2,
-    .set_up = set_up_find,
-    .body = find_body,
-    .tear_down = tear_down,
-};
+EXPLORE(side_find, 2, set_up_find, find_body, tear_down,
+        "a value that was found stays the id's own until the section ends");
 
 /* --- side_set: a value is set while its object is freed --- */
 
@@ -181,14 +169,8 @@ static void set_body(uint32_t thread)
     }
 }
 
-const struct explored_case side_set_case = {
-    .name = "side_set",
-    .invariant = "a value that is set for a freed object is in the way of no later one",
-    .threads = 2,
-    .set_up = set_up,
-    .body = set_body,
-    .tear_down = tear_down,
-};
+EXPLORE(side_set, 2, set_up, set_body, tear_down,
+        "a value that is set for a freed object is in the way of no later one");
 
 /* --- side_walk: values are visited meanwhile --- */
 
@@ -228,14 +210,8 @@ static void walk_body(uint32_t thread)
     }
 }
 
-const struct explored_case side_walk_case = {
-    .name = "side_walk",
-    .invariant = "each value that is visited is its id's, and one that stays is visited",
-    .threads = 2,
-    .set_up = set_up_walk,
-    .body = walk_body,
-    .tear_down = tear_down,
-};
+EXPLORE(side_walk, 2, set_up_walk, walk_body, tear_down,
+        "each value that is visited is its id's, and one that stays is visited");
 
 /* --- side_opened: sides come and go --- */
 
@@ -255,14 +231,8 @@ static void opened_body(uint32_t thread)
     race_end();
 }
 
-const struct explored_case side_opened_case = {
-    .name = "side_opened",
-    .invariant = "sides come and go alongside each other",
-    .threads = 3,
-    .set_up = set_up_opened,
-    .body = opened_body,
-    .tear_down = tear_down,
-};
+EXPLORE(side_opened, 3, set_up_opened, opened_body, tear_down,
+        "sides come and go alongside each other");
 
 /* --- fork_side: a fork while a value is set --- */
 
@@ -307,11 +277,5 @@ static void tear_down_fork(void)
 {
 }
 
-const struct explored_case fork_side_case = {
-    .name = "fork_side",
-    .invariant = "in a child a value is there as a whole, is unfinished, or can be set",
-    .threads = 3,
-    .set_up = set_up_fork,
-    .body = fork_side_body,
-    .tear_down = tear_down_fork,
-};
+EXPLORE(fork_side, 3, set_up_fork, fork_side_body, tear_down_fork,
+        "in a child a value is there as a whole, is unfinished, or can be set");

@@ -20,9 +20,7 @@ static void note(const haft_stall *stall, void *arg)
 
 static void set_up(void)
 {
-    const struct table_wish wish = {.capacity = 4, .is_workers = true, .on_stall = note};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 4, .is_workers = true, .on_stall = note});
     for (uint32_t i = 0; i < 2; i++) {
         reports[i] = 0;
     }
@@ -72,11 +70,5 @@ static void body(uint32_t thread)
     close_worker(own);
 }
 
-const struct explored_case stall_case = {
-    .name = "stall",
-    .invariant = "a stall is reported for no longer than its grace period was waited for",
-    .threads = 2,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = close_table,
-};
+EXPLORE(stall, 2, set_up, body, close_table,
+        "a stall is reported for no longer than its grace period was waited for");

@@ -85,11 +85,5 @@ static void tear_down(void)
     close_table();
 }
 
-const struct explored_case trim_case = {
-    .name = "trim",
-    .invariant = "slots whose memory is given back go on above all ids from before",
-    .threads = 2,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(trim, 2, set_up, body, tear_down,
+        "slots whose memory is given back go on above all ids from before");

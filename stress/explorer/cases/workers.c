@@ -9,9 +9,7 @@ static haft_id id;
 
 static void open_two(void)
 {
-    const struct table_wish wish = {.capacity = 2};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 2});
     leaving = open_worker();
     staying = open_worker();
 }
@@ -72,15 +70,8 @@ static void tear_down(void)
     close_table();
 }
 
-const struct explored_case workers_case = {
-    .name = "workers",
-    .invariant =
-        "the slots that a worker held are found once by those that come, in its last state",
-    .threads = 3,
-    .set_up = set_up,
-    .body = body,
-    .tear_down = tear_down,
-};
+EXPLORE(workers, 3, set_up, body, tear_down,
+        "the slots that a worker held are found once by those that come, in its last state");
 
 /* --- adopt: two come, and one part was left --- */
 
@@ -109,14 +100,8 @@ static void tear_down_adopt(void)
     close_table();
 }
 
-const struct explored_case adopt_case = {
-    .name = "adopt",
-    .invariant = "a closed worker's part is taken over by one",
-    .threads = 2,
-    .set_up = set_up_adopt,
-    .body = adopt_body,
-    .tear_down = tear_down_adopt,
-};
+EXPLORE(adopt, 2, set_up_adopt, adopt_body, tear_down_adopt,
+        "a closed worker's part is taken over by one");
 
 /* --- worker_list: all slots are taken; the search for one looks at a worker that has just come ---
  * */
@@ -158,14 +143,8 @@ static void tear_down_worker_list(void)
     close_table();
 }
 
-const struct explored_case worker_list_case = {
-    .name = "worker_list",
-    .invariant = "a worker is set up before others look for slots in it",
-    .threads = 2,
-    .set_up = set_up_worker_list,
-    .body = worker_list_body,
-    .tear_down = tear_down_worker_list,
-};
+EXPLORE(worker_list, 2, set_up_worker_list, worker_list_body, tear_down_worker_list,
+        "a worker is set up before others look for slots in it");
 
 /* --- returned: a borrowed worker is returned, and a thread takes its part over --- */
 
@@ -182,19 +161,11 @@ static void returned_body(uint32_t thread)
 
 static void set_up_returned(void)
 {
-    const struct table_wish wish = {.capacity = 2};
-
-    open_table(&wish);
+    open_table(&(struct table_wish){.capacity = 2});
 }
 
-const struct explored_case returned_case = {
-    .name = "returned",
-    .invariant = "what a borrowed worker held is found by the thread that takes its part over",
-    .threads = 2,
-    .set_up = set_up_returned,
-    .body = returned_body,
-    .tear_down = close_table,
-};
+EXPLORE(returned, 2, set_up_returned, returned_body, close_table,
+        "what a borrowed worker held is found by the thread that takes its part over");
 
 /* --- closing: the last worker closes, and another thread closes the table --- */
 
@@ -232,11 +203,5 @@ static void tear_down_closing(void)
     require_status(haft_domain_close(fixture.domain), HAFT_OK, "closing the domain");
 }
 
-const struct explored_case closing_case = {
-    .name = "closing",
-    .invariant = "a table closes after the last use of its workers",
-    .threads = 2,
-    .set_up = set_up_closing,
-    .body = closing_body,
-    .tear_down = tear_down_closing,
-};
+EXPLORE(closing, 2, set_up_closing, closing_body, tear_down_closing,
+        "a table closes after the last use of its workers");
