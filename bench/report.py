@@ -310,9 +310,9 @@ SCALING = ("churn", "replace", "handoff", "mixed")
 
 
 def lines_that_travel():
-    """What stress/contention.c counts, as it says it; the same on any machine."""
-    program = os.path.join(ROOT, "bazel-bin", "stress", "contention")
-    said = subprocess.run([program, "workers"], capture_output=True, text=True, check=True).stdout
+    """What stress/lines.c counts, as it says it; the same on any machine."""
+    program = os.path.join(ROOT, "bazel-bin", "stress", "lines")
+    said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     return ["```", *said.strip().splitlines(), "```"]
 
 

@@ -8,22 +8,28 @@
  * or read-modify-write one that another thread has a copy of.  First touches come from memory and
  * do not count.  A slot is a line; plain bytes of objects lie in them and are not seen.
  *
- *   lines [--json] [THREADS ...]     1 2 4 16 64, at most 64
+ *   lines [--json] [--batch SLOTS] [THREADS ...]     1 2 4 16 64, at most 64
+ *
+ * --batch opens a haft_table that has no more to spare than batches of that size ask for; the
+ * fewer they are, the fewer threads get on.
  *
  * For each operation: its loads, stores and read-modify-writes, and how many of each move a line.
  * `hottest`: how often, in a step of a thread, the one line moves in order to be written that moves
  * most.  Its moves come one after the other, so they bound what all cores together can do.
  *
  * Invariant  resolve and copy move no line, whatever the number of threads, and store nothing.  A
- *            worker's insert makes a read-modify-write only with each batch, its free one more.
+ *            worker's insert makes a read-modify-write only with each batch, its free one more: it
+ *            moves the line of another thread's object, as a pin or a hold of one does.
  *            Acquire and release, insert and free of a counted table move no line where objects are
  *            not shared, unless threads share a shard.
- * White-box: it is told of the operations of lib/base/atomics.h.
+ * White-box: it is told of the operations of lib/base/atomics.h, and knows what a table has to
+ * spare for batches of a size (concurrent/table/open.c).
  */
 #include "stress/operations.h"
 #include "stress/support.h"
 #include <haft/counted.h>
 #include <haft/domain.h>
+#include <haft/pin.h>
 #include <haft/table.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -32,9 +38,11 @@
 #include <string.h>
 
 #define STEPS 1024  /* of each thread, counted; as many come before */
-#define BETWEEN 128 /* steps between two quiescent points */
+#define BETWEEN 128 /* steps between two quiescent points, with full batches */
 #define SPARE 64    /* free slots of each thread, before */
 #define PLACES (UINT32_C(1) << 20)
+#define INDEX_BITS 17
+#define FULL 128 /* slots in a batch, at most */
 
 static const struct run as_run = {.program = "lines"};
 
@@ -105,6 +113,7 @@ enum promise {
     READS,      /* stores nothing, and moves no line */
     NO_MODIFY,  /* makes no read-modify-write but those that come with a batch */
     ONE_MODIFY, /* one, and those */
+    ONE_MOVE,   /* the same, and the one moves the line that another thread wrote */
     NO_MOVE     /* moves no line, up to as many threads as there are shards */
 };
 
@@ -119,6 +128,7 @@ struct play {
     struct row rows[MOST_ROWS];
     bool is_counted;
     bool copies; /* a counted table of 8-byte values; else a slot is a line */
+    bool pins;
 
     unsigned threads;
     bool counts;
@@ -234,6 +244,25 @@ static void copy(struct play *play, uint64_t step)
     }
 }
 
+static void pin_another(struct play *play, uint64_t step)
+{
+    const haft_id id = another(play, step);
+
+    if (step == 0) { /* not all have inserted yet */
+        return;
+    }
+    begin_call(play, 0);
+    const void *found = haft_pin(play->shared, id);
+    end_call();
+    if (found == NULL) {
+        violation(&as_run, "an object is gone");
+    }
+    begin_call(play, 1);
+    const haft_status status = haft_unpin(play->shared, id);
+    end_call();
+    must(&as_run, status, "unpinning");
+}
+
 static void acquire(struct play *play, haft_id id)
 {
     begin_call(play, 0);
@@ -272,9 +301,11 @@ static void hold_one(struct play *play, uint64_t step)
 
 /* --- a play --- */
 
+static unsigned batch = FULL;
+
 static void announce(struct play *play, uint64_t step)
 {
-    if (play->shared != NULL && step % BETWEEN == BETWEEN - 1) {
+    if (play->shared != NULL && (step + 1) % (batch == FULL ? BETWEEN : BETWEEN / 16) == 0) {
         begin_call(play, 2);
         const haft_status status = haft_worker_quiescent(worker);
         end_call();
@@ -334,8 +365,14 @@ static void body(unsigned number, void *shared)
 
 static void open_play(struct play *play)
 {
+    const uint64_t slots = (UINT64_C(1) << INDEX_BITS) - HAFT_FIRST_INDEX;
     const haft_table_options options = {
-        .capacity = 1000000, .object_size = sizeof object, .object_alignment = sizeof(uint64_t)};
+        .capacity = batch == FULL ? 1000000 : slots - 32 * (uint64_t)(batch - 1),
+        .object_size = sizeof object - (play->pins ? sizeof(uint64_t) : 0),
+        .object_alignment = sizeof(uint64_t),
+        .pins = play->pins,
+        .layout = batch == FULL ? (haft_layout){0} : HAFT_LAYOUT_OF(INDEX_BITS, 32, 0),
+    };
     const haft_counted_options with_counts = {
         .capacity = 1000000,
         .object_size = play->copies ? sizeof(uint64_t) : sizeof object,
@@ -418,11 +455,15 @@ static bool is_kept(const struct play *play, enum promise promise, const struct 
 
     switch (promise) {
     case READS:
-        return row->made[OPERATION_STORE] + row->made[OPERATION_MODIFY] + moved == 0;
+        return row->made[OPERATION_LOAD] != 0 &&
+               row->made[OPERATION_STORE] + row->made[OPERATION_MODIFY] + moved == 0;
     case NO_MODIFY:
-        return modifies < LITTLE;
+        return batch < FULL || modifies < LITTLE;
     case ONE_MODIFY:
-        return modifies < 1 + LITTLE;
+        return modifies >= 1 && (batch < FULL || modifies < 1 + LITTLE);
+    case ONE_MOVE:
+        return is_kept(play, ONE_MODIFY, row) &&
+               (play->threads == 1 || row->moved[OPERATION_MODIFY] >= row->calls);
     case NO_MOVE:
         return moved == 0 || play->threads > SHARDS;
     default:
@@ -450,7 +491,11 @@ static const struct play plays[] = {
      .rows = {{"insert", NO_MODIFY}, {"free", ONE_MODIFY}, {"quiescent", NONE}}},
     {.table = "haft_table",
      .step = hand_over,
-     .rows = {{"insert", NO_MODIFY}, {"free another's", ONE_MODIFY}, {"quiescent", NONE}}},
+     .rows = {{"insert", NO_MODIFY}, {"free another's", ONE_MOVE}, {"quiescent", NONE}}},
+    {.table = "haft_table",
+     .pins = true,
+     .step = pin_another,
+     .rows = {{"pin another's", ONE_MOVE}, {"unpin", ONE_MODIFY}}},
     {.table = "haft_counted",
      .is_counted = true,
      .copies = true,
@@ -463,7 +508,7 @@ static const struct play plays[] = {
     {.table = "haft_counted",
      .is_counted = true,
      .step = hold_one,
-     .rows = {{"acquire one", NONE}, {"release one", NONE}}},
+     .rows = {{"acquire one", ONE_MOVE}, {"release one", ONE_MOVE}}},
     {.table = "haft_counted",
      .is_counted = true,
      .step = live_own,
@@ -485,15 +530,15 @@ static void play_all(unsigned threads)
     }
 }
 
-static unsigned threads_of(const char *text)
+static unsigned number_of(const char *text, long most)
 {
-    const long threads = strtol(text, NULL, 10);
+    const long number = text != NULL ? strtol(text, NULL, 10) : 0;
 
-    if (threads < 1 || threads > MOST_THREADS) {
-        fprintf(stderr, "Usage: lines [--json] [THREADS ...]: 1 to %d\n", MOST_THREADS);
+    if (number < 1 || number > most) {
+        fprintf(stderr, "Usage: lines [--json] [--batch SLOTS] [THREADS ...]: 1 to %ld\n", most);
         exit(VERDICT_USAGE);
     }
-    return (unsigned)threads;
+    return (unsigned)number;
 }
 
 int main(int argc, char **argv)
@@ -503,6 +548,10 @@ int main(int argc, char **argv)
 
     as_json = at < argc && strcmp(argv[at], "--json") == 0;
     at += as_json;
+    if (at < argc && strcmp(argv[at], "--batch") == 0) {
+        batch = number_of(argv[at + 1], FULL);
+        at += 2;
+    }
     printf(as_json ? "["
                    : "                                          for each call      lines "
                      "that move      hottest\n"
@@ -512,7 +561,7 @@ int main(int argc, char **argv)
         play_all(usual[i]);
     }
     for (; at < argc; at++) {
-        play_all(threads_of(argv[at]));
+        play_all(number_of(argv[at], MOST_THREADS));
     }
     printf(as_json ? "]\n" : "\n");
     return fflush(stdout) == 0 && ferror(stdout) == 0 ? VERDICT_HELD : VERDICT_NOT_MET;
