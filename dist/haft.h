@@ -589,7 +589,7 @@ HAFT_ONLY_INLINE uint64_t haft_msvc_add(haft_atomic_u64 *word, uint64_t value, h
  *
  * A build with -DHAFT_HOOKED leaves the operations to the program: each is a call of a function
  * that the program provides, with edge and order.  stress/explorer decides there which thread runs
- * next and which store a load reads; stress/traffic.c counts cache lines that change hands.  Both
+ * next and which store a load reads; stress/lines.c counts cache lines that change hands.  Both
  * the explorer and stress/hooked.c can weaken an edge: turn all its operations to relaxed.  Some
  * test or checker must reject each edge so weakened.
  *
