@@ -9,9 +9,10 @@
  *   insert_free_any  an object is inserted and freed, again and again.  One item is both
  *
  * A second thread is alive in each, since glibc's mutexes and shared_ptr of libstdc++ leave their
- * atomic operations out in a program of one thread.  `haft_table` resolves in read sections that
- * last for a round.
+ * atomic operations out in a program of one thread.  Tables that lend no objects look each up in a
+ * read section, or under their lock.
  */
+#include "bench/hashed.h"
 #include "bench/held.h"
 #include "bench/pool.h"
 #include "bench/random.h"
@@ -178,12 +179,12 @@ template <class Table> void insert_free(benchmark::State &state)
     report(state, uses_a_round);
 }
 
-/* haft_table: each thread has a worker, and a round is a read section. */
-struct Sections {
+/* Tables of workers: each thread has one, and reads in sections. */
+template <class Table> struct Sections {
     static void before(const benchmark::State &state)
     {
-        bench::Shared<bench::Workers>::before(state);
-        bench::Workers::Worker worker(*bench::Shared<bench::Workers>::table);
+        bench::Shared<Table>::before(state);
+        typename Table::Worker worker(*bench::Shared<Table>::table);
 
         ids.clear();
         for (uint64_t i = 0; i < most_objects; i++) {
@@ -194,7 +195,7 @@ struct Sections {
 
     static void after(const benchmark::State &state)
     {
-        bench::Shared<bench::Workers>::after(state);
+        bench::Shared<Table>::after(state);
         companion.reset();
     }
 
@@ -202,21 +203,24 @@ struct Sections {
     static std::vector<haft_id> ids;
 };
 
-std::unique_ptr<Companion> Sections::companion;
-std::vector<haft_id> Sections::ids;
+template <class Table> std::unique_ptr<Companion> Sections<Table>::companion;
+template <class Table> std::vector<haft_id> Sections<Table>::ids;
 
+template <class Table>
 void resolve_in_section(benchmark::State &state, uint64_t first, uint64_t count)
 {
-    bench::Workers::Worker worker(*bench::Shared<bench::Workers>::table);
+    typename Table::Worker worker(*bench::Shared<Table>::table);
     const auto reader = worker.reader();
-    const auto order = order_of(Sections::ids, state.thread_index(), first, count);
+    const auto order = order_of(Sections<Table>::ids, state.thread_index(), first, count);
     bool is_wrong = false;
 
     bench::run_rounds(state, worker, [&] {
         uint64_t sum = 0;
 
         for (const haft_id id : order) {
+            reader.begin();
             sum += reader.first_word(id);
+            reader.end();
         }
         bench::keep(sum);
         is_wrong |= sum != uses_a_round;
@@ -227,14 +231,14 @@ void resolve_in_section(benchmark::State &state, uint64_t first, uint64_t count)
     report(state, uses_a_round);
 }
 
-void hold_in_section(benchmark::State &state)
+template <class Table> void hold_in_section(benchmark::State &state)
 {
-    resolve_in_section(state, 0, most_objects);
+    resolve_in_section<Table>(state, 0, most_objects);
 }
 
-void hold_one_in_section(benchmark::State &state)
+template <class Table> void hold_one_in_section(benchmark::State &state)
 {
-    resolve_in_section(state, 0, 1);
+    resolve_in_section<Table>(state, 0, 1);
 }
 
 template <class Place>
@@ -259,6 +263,11 @@ void add_one(const char *workload, const char *subject, uint64_t size,
     add_place<Running<Table>>(workload, subject, size, run);
 }
 
+template <class Table> void add_hold_one(const char *subject)
+{
+    add_place<Sections<Table>>("hold_one", subject, 1, hold_one_in_section<Table>);
+}
+
 template <class Table> void add_holding(const char *subject)
 {
     add_one<Table>("hold", subject, most_objects, hold<Table>);
@@ -278,8 +287,14 @@ void bench::add_cases()
     add_holding<UndoCount>("undo_count");
     add_holding<WeakPointers>("weak_ptr");
     add_holding<BareSteps>("bare");
-    add_place<Sections>("hold", "haft_table", most_objects, hold_in_section);
-    add_place<Sections>("hold_one", "haft_table", 1, hold_one_in_section);
+    add_place<Sections<Workers>>("hold", "haft_table", most_objects, hold_in_section<Workers>);
+    add_hold_one<Workers>("haft_table");
+    add_hold_one<Mutex>("mutex");
+    add_hold_one<ReadWrite>("read_write_lock");
+    add_hold_one<SharedHashMap>("shared_unordered_map");
+    add_hold_one<SharedPointers>("shared_ptr");
+    add_hold_one<Lfht<Memb>>("lfht_memb");
+    add_hold_one<Tbb>("tbb");
     add_one<CountedCopies>("copy", "haft_counted", most_objects, copy<CountedCopies>);
     add_one<MutexCount>("copy", "mutex_count", most_objects, copy<MutexCount>);
     add_one<ReadWriteCount>("copy", "read_write_count", most_objects, copy<ReadWriteCount>);

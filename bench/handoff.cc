@@ -128,7 +128,9 @@ void bench::add_cases()
     add_table<SharedPointers>("shared_ptr");
     add_table<Mutex>("mutex");
     add_table<SpinLock>("spin_lock");
+    add_table<ReadWrite>("read_write_lock");
     add_table<EntryMutex>("entry_mutex");
+    add_table<SharedHashMap>("shared_unordered_map");
     add_table<Lfht<Memb>>("lfht_memb");
     add_table<Lfht<Qsbr>>("lfht_qsbr");
     add_table<Tbb>("tbb");

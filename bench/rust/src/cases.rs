@@ -1,9 +1,10 @@
 //! The workloads, as the C++ programs beside this folder describe them: churn.h, replace.cc,
-//! handoff.cc, resolve.cc, local.cc, counted.cc.
+//! handoff.cc, contention.cc, resolve.cc, local.cc, counted.cc.
 
 use crate::measure::{alone, black_box, together, Case, Object, Random};
 use crate::tables::{Locked, MutexLocked, Sharded, Shared};
 use slotmap::{DefaultKey, SecondaryMap, SlotMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 
@@ -14,6 +15,9 @@ const REPLACE_ROUND: usize = 1024;
 const HANDOFF_SIZE: usize = 512;
 const HANDOFF_DEPTH: usize = 8;
 const HOLD_SIZE: usize = 1024;
+const MIXED_SIZE: u64 = 65536;
+const MIXED_RESOLVES: u64 = 18;
+const MIXED_GROUPS: u64 = 100;
 
 fn churn<T: Shared>(subject: &'static str, threads: usize) -> Case {
     let run = move |rounds| {
@@ -78,21 +82,24 @@ fn replace<T: Shared>(subject: &'static str, threads: usize) -> Case {
     }
 }
 
-fn handoff<T: Shared>(subject: &'static str) -> Case {
+/// Threads in pairs.
+fn handoff<T: Shared>(subject: &'static str, threads: usize) -> Case {
     let run = move |rounds| {
         let table = Arc::new(T::new());
-        let (give, take) = sync_channel::<Vec<T::Id>>(HANDOFF_DEPTH);
-        let (give, take) = (Mutex::new(Some(give)), Mutex::new(take));
-        together(2, |thread| {
-            if thread == 0 {
-                let give = give.lock().unwrap().take().unwrap();
+        let (gives, takes): (Vec<_>, Vec<_>) = (0..threads / 2)
+            .map(|_| sync_channel::<Vec<T::Id>>(HANDOFF_DEPTH))
+            .map(|(give, take)| (Mutex::new(Some(give)), Mutex::new(take)))
+            .unzip();
+        together(threads, |thread| {
+            if thread % 2 == 0 {
+                let give = gives[thread / 2].lock().unwrap().take().unwrap();
                 let object = black_box(OBJECT);
                 for _ in 0..rounds {
                     let ids = (0..HANDOFF_SIZE).map(|_| table.insert(*black_box(&object)));
                     give.send(ids.collect()).unwrap();
                 }
             } else {
-                for ids in take.lock().unwrap().iter() {
+                for ids in takes[thread / 2].lock().unwrap().iter() {
                     assert!(ids.iter().all(|id| table.free(*id)));
                 }
             }
@@ -102,8 +109,72 @@ fn handoff<T: Shared>(subject: &'static str) -> Case {
         workload: "handoff",
         subject,
         size: HANDOFF_SIZE,
-        threads: 2,
-        items_a_round: HANDOFF_SIZE as u64,
+        threads,
+        items_a_round: (HANDOFF_SIZE * threads / 2) as u64,
+        run: Box::new(run),
+    }
+}
+
+/// As bench/contention.cc has it.
+fn mixed<T: Shared>(subject: &'static str, threads: usize) -> Case {
+    let mut filled = None;
+    let run = move |rounds| {
+        let (table, entries) = filled.get_or_insert_with(|| {
+            let table = T::new();
+            let entries: Vec<AtomicU64> =
+                (0..MIXED_SIZE).map(|_| AtomicU64::new(T::bits(table.insert(OBJECT)))).collect();
+            (table, entries)
+        });
+        let (table, entries) = (&*table, &*entries);
+        together(threads, |thread| {
+            let mut random = Random::new(thread as u64 + 1);
+            let object = black_box(OBJECT);
+            for _ in 0..rounds * MIXED_GROUPS {
+                let mut found = 0;
+                for _ in 0..MIXED_RESOLVES {
+                    let entry = &entries[random.below(MIXED_SIZE)];
+                    found += table.first_word(T::id(entry.load(Ordering::Relaxed)));
+                }
+                black_box(found);
+                let entry = &entries[random.below(MIXED_SIZE)];
+                let born = T::bits(table.insert(*black_box(&object)));
+                assert!(table.free(T::id(entry.swap(born, Ordering::Relaxed))));
+            }
+        })
+    };
+    Case {
+        workload: "mixed",
+        subject,
+        size: MIXED_SIZE as usize,
+        threads,
+        items_a_round: MIXED_GROUPS * (MIXED_RESOLVES + 2) * threads as u64,
+        run: Box::new(run),
+    }
+}
+
+/// All threads read one object.
+fn hold_one<T: Shared>(subject: &'static str, threads: usize) -> Case {
+    let mut made = None;
+    let run = move |rounds| {
+        let (table, id) = made.get_or_insert_with(|| {
+            let table = T::new();
+            let id = table.insert(OBJECT);
+            (table, id)
+        });
+        let (table, ids) = (&*table, vec![*id; HOLD_SIZE]);
+        together(threads, |_| {
+            for _ in 0..rounds {
+                let sum = ids.iter().map(|id| table.first_word(*id)).sum::<u64>();
+                assert_eq!(black_box(sum), HOLD_SIZE as u64);
+            }
+        })
+    };
+    Case {
+        workload: "hold_one",
+        subject,
+        size: 1,
+        threads,
+        items_a_round: (HOLD_SIZE * threads) as u64,
         run: Box::new(run),
     }
 }
@@ -290,10 +361,19 @@ fn add_shared<T: Shared>(makers: &mut Vec<Box<dyn Fn() -> Case>>, subject: &'sta
         makers.push(Box::new(move || replace::<T>(subject, threads)));
         makers.push(Box::new(move || hold::<T>(subject, threads)));
     }
-    makers.push(Box::new(move || handoff::<T>(subject)));
     for size in [1024, 16384, 262144] {
         makers.push(Box::new(move || resolve::<T>("resolve_each", subject, size)));
         makers.push(Box::new(move || resolve::<T>("resolve_stale", subject, size)));
+    }
+}
+
+fn add_traffic<T: Shared>(makers: &mut Vec<Box<dyn Fn() -> Case>>, subject: &'static str) {
+    for threads in thread_counts() {
+        makers.push(Box::new(move || mixed::<T>(subject, threads)));
+        makers.push(Box::new(move || hold_one::<T>(subject, threads)));
+        if threads > 1 {
+            makers.push(Box::new(move || handoff::<T>(subject, threads / 2 * 2)));
+        }
     }
 }
 
@@ -303,6 +383,9 @@ pub fn makers() -> Vec<Box<dyn Fn() -> Case>> {
     add_shared::<Sharded>(&mut makers, "sharded_slab");
     add_shared::<Locked>(&mut makers, "rwlock_slotmap");
     add_shared::<MutexLocked>(&mut makers, "mutex_slotmap");
+    add_traffic::<Sharded<Object>>(&mut makers, "sharded_slab");
+    add_traffic::<Locked<Object>>(&mut makers, "rwlock_slotmap");
+    add_traffic::<MutexLocked<Object>>(&mut makers, "mutex_slotmap");
     for size in [1024, 16384, 65536, 262144, 1048576] {
         makers.push(Box::new(move || slotmap_get(size)));
         makers.push(Box::new(move || slotmap_insert_free(size)));

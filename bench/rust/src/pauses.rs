@@ -3,7 +3,6 @@
 
 use crate::measure::{pin, processor_time, Random};
 use crate::tables::{Locked, MutexLocked, Sharded, Shared, Value};
-use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -150,52 +149,41 @@ impl Times {
 // --- busy ---
 
 /// Ids by record, each written once before its record stands in an entry.
-struct Ids<I>(Vec<UnsafeCell<Option<I>>>);
-
-unsafe impl<I: Send> Sync for Ids<I> {}
-
-impl<I: Copy> Ids<I> {
-    fn get(&self, at: u32) -> I {
-        // Safety: as the type says.
-        unsafe { (*self.0[at as usize].get()).expect("an id") }
-    }
-
-    fn set(&self, at: u32, id: I) {
-        // Safety: as the type says.
-        unsafe { *self.0[at as usize].get() = Some(id) }
-    }
-}
-
-struct Board<T, I> {
+struct Board<T> {
     table: T,
-    ids: Ids<I>,
+    ids: Vec<AtomicU64>,
     entries: Vec<AtomicU32>,
 }
 
-impl<T: Shared<Ending>> Board<T, T::Id> {
+impl<T: Shared<Ending>> Board<T> {
     fn new(records: u64) -> Self {
         make_ends(records);
         let board = Board {
-            ids: Ids((0..=records).map(|_| UnsafeCell::new(None)).collect()),
+            ids: (0..=records).map(|_| AtomicU64::new(0)).collect(),
             entries: (1..=LIVE as u32).map(AtomicU32::new).collect(),
             table: T::new(),
         };
         for i in 1..=LIVE as u32 {
-            board.ids.set(i, board.table.insert(Ending([i as u64, 2, 3])));
+            let id = board.table.insert(Ending([i as u64, 2, 3]));
+            board.ids[i as usize].store(T::bits(id), Ordering::Relaxed);
         }
         board
     }
 
+    fn id(&self, record: u32) -> T::Id {
+        T::id(self.ids[record as usize].load(Ordering::Relaxed))
+    }
+
     fn group(&self, born: u32, random: &mut Random, times: &mut [Times]) {
         for _ in 0..GROUP_LOOK_UPS {
-            let id = self.ids.get(self.entries[random.below(LIVE)].load(Ordering::Acquire));
+            let id = self.id(self.entries[random.below(LIVE)].load(Ordering::Acquire));
             let first = times[0].time(|_| self.table.first_word(id));
             assert!(first < ends().len() as u64);
         }
         let id = times[1].time(|_| self.table.insert(Ending([born as u64, 2, 3])));
-        self.ids.set(born, id);
+        self.ids[born as usize].store(T::bits(id), Ordering::Relaxed);
         let old = self.entries[random.below(LIVE)].swap(born, Ordering::AcqRel);
-        let id = self.ids.get(old);
+        let id = self.id(old);
         assert!(times[2].time(|begin| {
             ends()[old as usize].freed_at.store(begin, Ordering::Relaxed);
             self.table.free(id)
@@ -235,7 +223,7 @@ fn resident_bytes() -> f64 {
 /// The times of each kind of call, and the bytes beyond those with the live objects.
 fn busy<T: Shared<Ending>>(seconds: f64) -> (Vec<Times>, f64) {
     let share = (seconds * LIVES_A_SECOND) as u64;
-    let board: Board<T, T::Id> = Board::new(LIVE + 2 * share);
+    let board: Board<T> = Board::new(LIVE + 2 * share);
     let mut both = vec![vec![Times::new(); CALLS.len()]; 2];
     let barrier = Barrier::new(2);
     let (mut before, mut peak) = (0.0, 0.0f64);

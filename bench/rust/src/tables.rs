@@ -3,7 +3,7 @@
 use crate::measure::Object;
 use parking_lot::{Mutex, RwLock};
 use sharded_slab::Slab;
-use slotmap::{DefaultKey, SlotMap};
+use slotmap::{DefaultKey, Key, KeyData, SlotMap};
 
 /// What a table holds: objects that only fill memory, or that tell when they are dropped.
 pub trait Value: Sync + Send + 'static {
@@ -23,6 +23,9 @@ pub trait Shared<V = Object>: Sync + Send + 'static {
     fn free(&self, id: Self::Id) -> bool;
     /// The object's first word; 0 if there is none.
     fn first_word(&self, id: Self::Id) -> u64;
+    /// An id as a number, which threads exchange.
+    fn bits(id: Self::Id) -> u64;
+    fn id(bits: u64) -> Self::Id;
 }
 
 pub struct Sharded<V = Object>(Slab<V>);
@@ -44,6 +47,14 @@ impl<V: Value> Shared<V> for Sharded<V> {
 
     fn first_word(&self, id: usize) -> u64 {
         self.0.get(id).map_or(0, |object| object.first_word())
+    }
+
+    fn bits(id: usize) -> u64 {
+        id as u64
+    }
+
+    fn id(bits: u64) -> usize {
+        bits as usize
     }
 }
 
@@ -67,6 +78,14 @@ impl<V: Value> Shared<V> for Locked<V> {
     fn first_word(&self, id: DefaultKey) -> u64 {
         self.0.read().get(id).map_or(0, |object| object.first_word())
     }
+
+    fn bits(id: DefaultKey) -> u64 {
+        id.data().as_ffi()
+    }
+
+    fn id(bits: u64) -> DefaultKey {
+        KeyData::from_ffi(bits).into()
+    }
 }
 
 pub struct MutexLocked<V: Value = Object>(Mutex<SlotMap<DefaultKey, V>>);
@@ -88,5 +107,13 @@ impl<V: Value> Shared<V> for MutexLocked<V> {
 
     fn first_word(&self, id: DefaultKey) -> u64 {
         self.0.lock().get(id).map_or(0, |object| object.first_word())
+    }
+
+    fn bits(id: DefaultKey) -> u64 {
+        id.data().as_ffi()
+    }
+
+    fn id(bits: u64) -> DefaultKey {
+        KeyData::from_ffi(bits).into()
     }
 }
