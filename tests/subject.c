@@ -10,14 +10,24 @@ haft_local *local_open(const haft_local_options *options)
     return local;
 }
 
-void local_end(haft_local **local)
+void counted_end(haft_counted **counted)
 {
-    haft_local_close(*local);
+    must(haft_counted_close(*counted) == HAFT_OK);
 }
 
 void dense_end(haft_packed **packed)
 {
     haft_packed_close(*packed);
+}
+
+void history_end(haft_history **history)
+{
+    haft_history_close(*history);
+}
+
+void local_end(haft_local **local)
+{
+    haft_local_close(*local);
 }
 
 haft_id local_insert_one(haft_local *local)

@@ -192,6 +192,29 @@ void need_a_machine(void)
     }
 }
 
+void in_another_thread(void *(*function)(void *), void *arg)
+{
+    pthread_t thread;
+
+    must(pthread_create(&thread, NULL, function, arg) == 0);
+    must(pthread_join(thread, NULL) == 0);
+}
+
+void domain_end(haft_domain **domain)
+{
+    must(haft_domain_close(*domain) == HAFT_OK);
+}
+
+void table_end(haft_table **table)
+{
+    must(haft_table_close(*table) == HAFT_OK);
+}
+
+void worker_end(haft_worker **worker)
+{
+    must(haft_worker_close(*worker) == HAFT_OK);
+}
+
 void sleep_ms(unsigned milliseconds)
 {
     const struct timespec time = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};

@@ -13,6 +13,7 @@
 #include <haft/counted.h>
 #include <haft/domain.h>
 #include <haft/kit/packed.h>
+#include <haft/kit/snapshot.h>
 #include <haft/local.h>
 #include <haft/table.h>
 #include <pthread.h>
@@ -58,8 +59,16 @@ void need_forks_beside_threads(void);
 
 /* The variable goes to `function`, by its address, at the end of its scope. */
 #define AT_END(function) __attribute__((cleanup(function)))
-void local_end(haft_local **local);
+void counted_end(haft_counted **counted);
 void dense_end(haft_packed **packed);
+void domain_end(haft_domain **domain);
+void history_end(haft_history **history);
+void local_end(haft_local **local);
+void table_end(haft_table **table);
+void worker_end(haft_worker **worker);
+
+/* The call by a thread that does nothing else, and is waited for. */
+void in_another_thread(void *(*function)(void *), void *arg);
 
 /* Widths at the edges of what a layout may have, presets first. */
 #define LAYOUTS 12

@@ -225,14 +225,13 @@ Test(arena_clean_up, runs_on_rewind_if_registered_since_the_mark)
 
 Test(arena_clean_up, sees_what_was_allocated_before)
 {
-    haft_arena *made = noting();
+    AT_END(arena_end) haft_arena *made = noting();
     char *text = haft_arena_strdup(made, "c");
 
     assert_status(haft_arena_on_reset(made, note, text), HAFT_OK);
     haft_arena_alloc(made, 3000); /* the next block */
     haft_arena_reset(made);
     cr_expect(eq(str, notes, "cba"));
-    haft_arena_close(made);
 }
 
 static void note_and_register(void *arg)
@@ -246,22 +245,20 @@ static void note_and_register(void *arg)
 
 Test(arena_clean_up, may_allocate_and_register)
 {
-    haft_arena *made = noting();
+    AT_END(arena_end) haft_arena *made = noting();
 
     assert_status(haft_arena_on_reset(made, note_and_register, made), HAFT_OK);
     haft_arena_reset(made);
     cr_expect(eq(str, notes, "deba"));
     cr_expect(eq(sz, haft_arena_stats_get(made).used, 0));
-    haft_arena_close(made);
 }
 
 Test(arena_clean_up, NULL_is_nothing_to_do)
 {
-    haft_arena *made = open_arena(&(haft_arena_options){.block_size = 1024});
+    AT_END(arena_end) haft_arena *made = open_arena(&(haft_arena_options){.block_size = 1024});
 
     expect_status(haft_arena_on_reset(made, NULL, made), HAFT_OK);
     cr_expect(eq(sz, haft_arena_stats_get(made).used, 0));
-    haft_arena_close(made);
 }
 
 Test(arena_clean_up, without_room_nothing_is_registered)
@@ -328,6 +325,7 @@ Test(arena_text, printf_to_the_last_byte_stays_in_its_block)
 {
     char buffer[1024];
     const size_t redzones = under_asan() ? 64 : 0;
+    AT_END(arena_end)
     haft_arena *made = open_arena(
         &(haft_arena_options){.buffer = buffer, .buffer_size = sizeof buffer, .fixed = true});
     const size_t capacity = haft_arena_stats_get(made).capacity / 16 * 16 - redzones;
@@ -336,7 +334,6 @@ Test(arena_text, printf_to_the_last_byte_stays_in_its_block)
     char *text = haft_arena_printf(made, "%s", "fifteen letters");
 
     cr_expect(eq(str, text, "fifteen letters"));
-    haft_arena_close(made);
 }
 
 Test(arena_text, printf_without_room_is_NULL_and_changes_nothing)

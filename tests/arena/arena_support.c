@@ -14,3 +14,8 @@ haft_arena *open_arena(const haft_arena_options *options)
     assert_status(haft_arena_open(options, &arena), HAFT_OK);
     return arena;
 }
+
+void arena_end(haft_arena **arena)
+{
+    haft_arena_close(*arena);
+}

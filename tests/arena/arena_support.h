@@ -9,5 +9,6 @@
 #include <haft/kit/arena.h>
 
 haft_arena *open_arena(const haft_arena_options *options);
+void arena_end(haft_arena **arena);
 
 #endif /* HAFT_TESTS_ARENA_SUPPORT_H */

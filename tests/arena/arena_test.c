@@ -71,11 +71,11 @@ Test(arena_open, the_smallest_buffer_at_any_address_will_do)
     char buffer[HAFT_ARENA_OVERHEAD + 16];
 
     for (size_t at = 0; at < 16; at++) {
+        AT_END(arena_end)
         haft_arena *made = open_arena(&(haft_arena_options){
             .buffer = buffer + at, .buffer_size = HAFT_ARENA_OVERHEAD, .fixed = true});
 
         cr_expect(eq(ptr, haft_arena_alloc(made, HAFT_ARENA_OVERHEAD), NULL));
-        haft_arena_close(made);
     }
     memset(buffer, 1, sizeof buffer); /* not poisoned any more */
 }

@@ -238,7 +238,7 @@ Test(allocator, may_write_to_a_worker_that_it_gets_back)
     struct counted counted = {.left = -1};
     const haft_allocator from = counted_allocator(&counted);
     const haft_table_options options = {.capacity = OBJECTS, .allocator = &from};
-    haft_domain *domain;
+    AT_END(domain_end) haft_domain *domain;
     haft_table *table;
 
     must(haft_domain_open(NULL, &domain) == HAFT_OK);
@@ -248,7 +248,6 @@ Test(allocator, may_write_to_a_worker_that_it_gets_back)
     slots_close(&table->slots);
     table_free(table);
     cr_expect(zero(sz, counted.held));
-    assert_status(haft_domain_close(domain), HAFT_OK);
 }
 
 /* --- that takes locks --- */
@@ -271,11 +270,8 @@ static void *open_and_close_domain(void *arg)
 /* As one that waits for a lock, which another thread has and opens a domain meanwhile. */
 static void *take_after_other(void *context, size_t size, size_t alignment)
 {
-    pthread_t thread;
-
     if (waits_for_other) {
-        must(pthread_create(&thread, NULL, open_and_close_domain, NULL) == 0);
-        must(pthread_join(thread, NULL) == 0);
+        in_another_thread(open_and_close_domain, NULL);
     }
     return heap_of_malloc.alloc(context, size, alignment);
 }

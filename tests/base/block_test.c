@@ -298,14 +298,13 @@ static void close_full(struct tight *in)
 Test(block, is_closed_though_full)
 {
     AT_END(close_full) struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
-    haft_worker *worker = NULL;
+    AT_END(worker_end) haft_worker *worker = NULL;
     haft_id id;
 
     must(haft_worker_open(in.table, &worker) == HAFT_OK);
     must(haft_insert(worker, NULL, &id) == HAFT_OK && haft_free(worker, id) == HAFT_OK);
     must(haft_insert(worker, NULL, &id) == HAFT_OK);
     take_rest(&in);
-    must(haft_worker_close(worker) == HAFT_OK);
 }
 
 struct beside {
@@ -331,7 +330,7 @@ Test(block, a_thread_that_is_refused_a_worker_inside_a_job_counts_no_longer)
 {
     AT_END(close_full) struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
     struct beside beside = {.table = in.table};
-    haft_worker *worker = open_worker(in.table);
+    AT_END(worker_end) haft_worker *worker = open_worker(in.table);
     pthread_t thread;
 
     take_rest(&in);
@@ -343,13 +342,12 @@ Test(block, a_thread_that_is_refused_a_worker_inside_a_job_counts_no_longer)
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&beside.step);
     assert_status(haft_worker_open(in.table, &worker), HAFT_OK);
-    must(haft_worker_close(worker) == HAFT_OK);
 }
 
 Test(block, has_the_local_table_that_a_shared_one_in_it_becomes)
 {
     AT_END(close_tight) struct tight in = open_tight(HAFT_CLOCK_WORKERS, 1 << 20);
-    haft_local *local = NULL;
+    AT_END(local_end) haft_local *local = NULL;
     haft_worker *worker;
     haft_id id;
 
@@ -363,7 +361,6 @@ Test(block, has_the_local_table_that_a_shared_one_in_it_becomes)
     cr_expect(haft_is_live(haft_local_view(local), id));
     expect_status(haft_local_free(local, id), HAFT_OK);
     expect_status(haft_local_insert(local, NULL, &id), HAFT_OK);
-    haft_local_close(local);
 }
 
 Test(block, has_allocation_sites_and_aligned_objects_too)

@@ -27,11 +27,10 @@ Test(huge_pages, are_asked_for_by_a_clone_too)
 {
     const haft_local_options options = {.capacity = 1 << 20, .object_size = 56, .huge_pages = true};
     AT_END(local_end) haft_local *local = local_open(&options);
-    haft_local *clone;
+    AT_END(local_end) haft_local *clone;
 
     assert_status(haft_local_clone(local, &clone), HAFT_OK);
     cr_expect(mapping_has_flag(haft_local_view(clone).base, "hg"));
-    haft_local_close(clone);
 }
 
 TEST_ON_EACH_TABLE(huge_pages, objects_on_them_live_and_die_as_on_others)

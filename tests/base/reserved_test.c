@@ -34,7 +34,7 @@ static void close_small(int count)
 
 Test(reserved, a_shared_table_of_100_objects_takes_less_than_64_KiB)
 {
-    haft_domain *domain;
+    AT_END(domain_end) haft_domain *domain;
 
     assert_status(haft_domain_open(NULL, &domain), HAFT_OK);
     open_small(domain, 1);
@@ -44,13 +44,12 @@ Test(reserved, a_shared_table_of_100_objects_takes_less_than_64_KiB)
     open_small(domain, 200);
     cr_expect(lt(sz, address_space() - before, 200 * MOST_EACH));
     close_small(200);
-    assert_status(haft_domain_close(domain), HAFT_OK);
 }
 
 Test(reserved, many_shared_tables_open_and_work_under_a_limit_on_address_space)
 {
     struct rlimit limit;
-    haft_domain *domain;
+    AT_END(domain_end) haft_domain *domain;
     haft_worker *worker;
 
     if (under_asan()) {
@@ -69,7 +68,6 @@ Test(reserved, many_shared_tables_open_and_work_under_a_limit_on_address_space)
         assert_status(haft_worker_close(worker), HAFT_OK);
     }
     close_small(TABLES);
-    assert_status(haft_domain_close(domain), HAFT_OK);
 }
 
 /* --- resident memory --- */
@@ -121,7 +119,7 @@ static void close_one(int type, int i)
 /* One type in each process: what the heap keeps of closed tables is resident already. */
 static void expect_few_pages(int type)
 {
-    haft_domain *domain;
+    AT_END(domain_end) haft_domain *domain;
 
     if (under_asan()) {
         cr_skip("AddressSanitizer writes shadow memory");
@@ -139,7 +137,6 @@ static void expect_few_pages(int type)
             close_one(type, i);
         }
     }
-    assert_status(haft_domain_close(domain), HAFT_OK);
 }
 
 Test(reserved, opening_a_local_table_touches_a_few_pages_whatever_the_capacity)

@@ -77,10 +77,8 @@ static haft_status open_commands(struct room *room, const void *options, size_t 
 
 static haft_status share(struct room *room, const void *options, size_t size)
 {
-    haft_local *local;
     haft_table *table;
-
-    assert_status(haft_local_open(&(haft_local_options){.capacity = 10}, &local), HAFT_OK);
+    haft_local *local = local_open(&(haft_local_options){.capacity = 10});
     const haft_status status = haft_share_sized(local, room->domain, options, size, &table);
 
     if (status == HAFT_OK) {
@@ -209,7 +207,7 @@ Test(sized, reserved_members_that_are_not_zero_are_unknown_options)
     haft_local_options local = {.capacity = 10};
     haft_packed_options packed = {.capacity = 10, .object_size = 8};
     haft_table_options table = {.capacity = 10};
-    haft_domain *domain;
+    AT_END(domain_end) haft_domain *domain;
     void *opened;
 
     assert_status(haft_domain_open(NULL, &domain), HAFT_OK);
@@ -218,7 +216,6 @@ Test(sized, reserved_members_that_are_not_zero_are_unknown_options)
     expect_status(haft_packed_open(&packed, (haft_packed **)(void *)&opened), HAFT_UNKNOWN_OPTION);
     expect_status(haft_table_open(domain, &table, (haft_table **)(void *)&opened),
                   HAFT_UNKNOWN_OPTION);
-    assert_status(haft_domain_close(domain), HAFT_OK);
 }
 
 Test(sized, the_fourth_byte_of_a_layout_is_zero)

@@ -131,7 +131,7 @@ static void free_shared_chain(void)
     const haft_table_options options = {
         .capacity = CHAIN, .object_size = sizeof(haft_id), .on_reclaim = end_shared};
     haft_worker *worker;
-    haft_domain *domain = open_chain(&options, &worker);
+    AT_END(domain_end) haft_domain *domain = open_chain(&options, &worker);
     haft_id next = HAFT_NIL;
 
     for (int i = 0; i < CHAIN; i++) {
@@ -143,7 +143,6 @@ static void free_shared_chain(void)
     must(haft_free(worker, next) == HAFT_OK);
     must(haft_worker_close(worker) == HAFT_OK);
     must(haft_table_close(chain.table) == HAFT_OK);
-    must(haft_domain_close(domain) == HAFT_OK);
 }
 
 Test(small_stack, a_chain_in_a_shared_table_goes_with_its_close)
@@ -160,7 +159,7 @@ static void report_and_explain(void)
 {
     const haft_table_options options = {.capacity = LEAKS, .object_size = 16, .sites = true};
     haft_worker *worker;
-    haft_domain *domain = open_chain(&options, &worker);
+    AT_END(domain_end) haft_domain *domain = open_chain(&options, &worker);
     char line[200];
     haft_id id = HAFT_NIL;
 
@@ -171,7 +170,6 @@ static void report_and_explain(void)
     must(haft_diagnose_format(chain.table, id, line, sizeof line) != 0);
     must(haft_worker_close(worker) == HAFT_OK);
     must(haft_table_close(chain.table) == HAFT_OK);
-    must(haft_domain_close(domain) == HAFT_OK);
 }
 
 Test(small_stack, leaks_are_reported, .init = cr_redirect_stderr)

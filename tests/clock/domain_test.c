@@ -58,14 +58,13 @@ static bool waits_for_workers(haft_domain *domain)
 Test(domain, without_options_has_the_workers_clock)
 {
     const haft_domain_options zero = {0};
-    haft_domain *domain;
+    AT_END(domain_end) haft_domain *domain;
 
     assert_status(haft_domain_open(NULL, &domain), HAFT_OK);
     cr_expect(waits_for_workers(domain));
     expect_status(haft_domain_close(domain), HAFT_OK);
     assert_status(haft_domain_open(&zero, &domain), HAFT_OK);
     cr_expect(waits_for_workers(domain));
-    expect_status(haft_domain_close(domain), HAFT_OK);
 }
 
 Test(domain, a_flavour_without_a_clock_that_takes_one_is_refused)
@@ -93,9 +92,9 @@ TEST_ON_EACH_CLOCK(domain, opens_and_closes_on_a_thread_that_is_not_registered)
 TEST_ON_EACH_CLOCK(domain, with_an_open_table_is_in_use_and_goes_on_working)
 {
     const haft_domain_options options = domain_options(*setting);
-    haft_domain *domain;
-    haft_table *table;
-    haft_worker *worker;
+    AT_END(domain_end) haft_domain *domain;
+    AT_END(table_end) haft_table *table;
+    AT_END(worker_end) haft_worker *worker;
 
     assert_status(haft_domain_open(&options, &domain), HAFT_OK);
     assert_status(haft_table_open(domain, &table_options, &table), HAFT_OK);
@@ -105,9 +104,6 @@ TEST_ON_EACH_CLOCK(domain, with_an_open_table_is_in_use_and_goes_on_working)
     expect_status(haft_free(worker, insert(worker)), HAFT_OK);
     expect_status(haft_domain_close(domain), HAFT_IN_USE);
     settle(worker);
-    haft_worker_close(worker);
-    expect_status(haft_table_close(table), HAFT_OK);
-    expect_status(haft_domain_close(domain), HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(domain, two_tables_share_it_and_it_is_closed_last)
@@ -155,17 +151,17 @@ Test(domain, qsbr_online_thread_closes_while_the_clock_is_in_a_grace_period)
 {
     const struct setting qsbr_thread = {QSBR, HAFT_CLOCK_THREAD};
     const haft_domain_options options = domain_options(qsbr_thread);
-    haft_domain *other;
+    AT_END(domain_end) haft_domain *other;
 
     assert_status(haft_domain_open(&options, &other), HAFT_OK);
     haft_thread_register(other);
     for (int i = 0; i < 5000; i++) {
-        haft_domain *domain;
-        haft_table *table;
+        AT_END(domain_end) haft_domain *domain;
+        AT_END(table_end) haft_table *table;
 
         assert_status(haft_domain_open(&options, &domain), HAFT_OK);
         assert_status(haft_table_open(domain, &table_options, &table), HAFT_OK);
-        haft_worker *worker = open_worker(table);
+        AT_END(worker_end) haft_worker *worker = open_worker(table);
 
         haft_free(worker, insert(worker));
         haft_worker_flush(worker);
@@ -174,12 +170,8 @@ Test(domain, qsbr_online_thread_closes_while_the_clock_is_in_a_grace_period)
             haft_is_live(haft_table_view(table), HAFT_NIL);
             haft_worker_quiescent(worker);
         }
-        haft_worker_close(worker);
-        assert_status(haft_table_close(table), HAFT_OK);
-        assert_status(haft_domain_close(domain), HAFT_OK);
     }
     haft_thread_unregister(other);
-    expect_status(haft_domain_close(other), HAFT_OK);
 }
 
 /* --- waiting --- */

@@ -655,7 +655,7 @@ static void free_for_long(struct shared *shared, haft_id live)
 Test(fork_, the_child_reports_no_stall_of_its_parents_domain)
 {
     const haft_domain_options domain = {.on_stall = note_stall, .stall_ns = 1000};
-    struct shared shared;
+    AT_END(close_shared) struct shared shared;
     struct reader reader;
 
     need_forks_beside_threads();
@@ -664,7 +664,6 @@ Test(fork_, the_child_reports_no_stall_of_its_parents_domain)
     reader_enter(&reader, &shared);
     fork_and_run(free_for_long, &shared, insert(shared.worker));
     reader_leave(&reader);
-    close_shared(&shared);
 }
 
 /* On a domain of the child's own. */
@@ -757,10 +756,8 @@ static void *open_set(void *arg)
 Test(fork_, the_child_uses_and_closes_a_command_set_whichever_thread_used_it_last)
 {
     struct shared shared = open_shared_row(FRAME, &(haft_table_options){.capacity = 100});
-    pthread_t thread;
 
-    must(pthread_create(&thread, NULL, open_set, &shared) == 0);
-    pthread_join(thread, NULL);
+    in_another_thread(open_set, &shared);
     fork_and_run(use_set, &shared, insert(shared.worker));
     haft_commands_close(commands);
     close_shared(&shared);

@@ -496,10 +496,8 @@ static void *end_in_a_job(void *arg)
 Test(jobs, closing_the_worker_of_a_thread_that_ended_in_one_ends_the_job)
 {
     AT_END(close_shared) struct shared shared = open_without_worker();
-    pthread_t thread;
 
-    must(pthread_create(&thread, NULL, end_in_a_job, &shared) == 0);
-    pthread_join(thread, NULL);
+    in_another_thread(end_in_a_job, &shared);
     assert_status(haft_worker_close(shared.worker), HAFT_OK);
     shared.worker = open_worker(shared.table);
     assert_status(haft_free(shared.worker, insert(shared.worker)), HAFT_OK);
@@ -568,12 +566,10 @@ static void *end_elsewhere(void *arg)
 Test(jobs, ended_on_another_thread_are_noticed, .signal = SIGABRT)
 {
     struct shared shared = open_idle(workers);
-    pthread_t thread;
 
     elsewhere.domain = shared.domain;
     elsewhere.state = haft_job_begin(shared.domain);
-    must(pthread_create(&thread, NULL, end_elsewhere, NULL) == 0);
-    pthread_join(thread, NULL);
+    in_another_thread(end_elsewhere, NULL);
 }
 
 static const struct misuse {

@@ -210,7 +210,7 @@ TEST_ON_EACH_CLOCK(section, of_one_domain_counts_for_another_of_the_same_flavour
     AT_END(close_shared) struct shared a = open_shared(*setting, &options);
     const haft_domain_options other = domain_options(*setting);
     const haft_status inside = setting->sections == MEMB ? HAFT_IN_SECTION : HAFT_OK;
-    haft_domain *b;
+    AT_END(domain_end) haft_domain *b;
 
     assert_status(haft_domain_open(&other, &b), HAFT_OK);
     haft_section_begin(b);
@@ -220,7 +220,6 @@ TEST_ON_EACH_CLOCK(section, of_one_domain_counts_for_another_of_the_same_flavour
         expect_status(haft_domain_close(b), HAFT_IN_SECTION);
     }
     haft_section_end(b);
-    expect_status(haft_domain_close(b), HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(section, a_thread_registers_and_unregisters_in_turn)
@@ -255,10 +254,7 @@ static void *begin_job_unregistered(void *domain)
 
 static void on_a_thread(struct shared *shared, void *run(void *))
 {
-    pthread_t thread;
-
-    must(pthread_create(&thread, NULL, run, shared->domain) == 0);
-    pthread_join(thread, NULL);
+    in_another_thread(run, shared->domain);
 }
 
 Test(section, of_an_unregistered_thread_is_noticed, .signal = SIGABRT)

@@ -11,8 +11,8 @@ Test(urcu_release, a_worker_opened_while_offline_is_online_until_it_is_closed)
 {
     const haft_foreign_clock *qsbr = haft_urcu_qsbr();
     const haft_domain_options options = {.foreign_clock = qsbr, .clock = HAFT_CLOCK_CALLER};
-    haft_domain *domain;
-    haft_table *table;
+    AT_END(domain_end) haft_domain *domain;
+    AT_END(table_end) haft_table *table;
 
     must(haft_domain_open(&options, &domain) == HAFT_OK);
     must(haft_table_open(domain, &(haft_table_options){.capacity = 8}, &table) == HAFT_OK);
@@ -24,6 +24,4 @@ Test(urcu_release, a_worker_opened_while_offline_is_online_until_it_is_closed)
     expect_status(haft_worker_close(worker), HAFT_OK);
     cr_expect(not(qsbr->inside(qsbr->ctx)), "offline again");
     haft_thread_unregister(domain);
-    expect_status(haft_table_close(table), HAFT_OK);
-    expect_status(haft_domain_close(domain), HAFT_OK);
 }

@@ -53,17 +53,15 @@ Test(workers_clock, the_frees_of_the_section_that_lasts_are_not_done)
 Test(workers_clock, one_quiescent_point_counts_for_all_workers_of_its_thread)
 {
     AT_END(close_shared) struct shared shared = open_shared(workers, &options);
-    haft_table *other;
+    AT_END(table_end) haft_table *other;
 
     assert_status(haft_table_open(shared.domain, &options, &other), HAFT_OK);
-    haft_worker *second = open_worker(other);
+    AT_END(worker_end) haft_worker *second = open_worker(other);
 
     retire_one(&shared);
     assert_status(haft_worker_quiescent(second), HAFT_OK);
     assert_status(haft_worker_flush(second), HAFT_OK);
     cr_expect(eq(u64, backlog(&shared), 0));
-    assert_status(haft_worker_close(second), HAFT_OK);
-    assert_status(haft_table_close(other), HAFT_OK);
 }
 
 Test(workers_clock, a_wait_counts_as_the_waiters_own_quiescent_point)
@@ -197,7 +195,7 @@ static void *wait_for_mine(void *arg)
 Test(workers_clock, threads_that_go_offline_elsewhere_can_wait_in_two_domains_crosswise)
 {
     AT_END(close_shared) struct shared one = open_shared(workers, &options);
-    struct shared two = open_shared(workers, &options);
+    AT_END(close_shared) struct shared two = open_shared(workers, &options);
     pthread_barrier_t both;
     struct crosswise turns[] = {{one.table, two.table, &both}, {two.table, one.table, &both}};
     pthread_t threads[2];
@@ -214,7 +212,6 @@ Test(workers_clock, threads_that_go_offline_elsewhere_can_wait_in_two_domains_cr
     pthread_barrier_destroy(&both);
     haft_thread_online(one.domain);
     haft_thread_online(two.domain);
-    close_shared(&two);
 }
 
 Test(workers_clock, starts_no_thread_and_needs_no_registration)

@@ -95,10 +95,7 @@ Test(commands_open, with_the_frame_clock_the_set_may_be_handed_to_another_thread
 
     stage_open(&stage, &options);
     for (int frame = 0; frame < 5; frame++) {
-        pthread_t thread;
-
-        cr_assert(zero(int, pthread_create(&thread, NULL, run_one_frame, &stage)));
-        pthread_join(thread, NULL);
+        in_another_thread(run_one_frame, &stage);
         run_one_frame(&stage);
     }
     cr_expect(zero(u64, stats_of(stage.shared.table).live));
@@ -118,12 +115,10 @@ static void *open_refused(void *arg)
 Test(commands_open, also_a_recorder_that_is_refused_hands_the_worker_over)
 {
     AT_END(stage_close) struct stage stage;
-    pthread_t thread;
 
     stage_open(&stage, &options);
     open_recorder(&stage, 1, 1);
-    cr_assert(zero(int, pthread_create(&thread, NULL, open_refused, &stage)));
-    pthread_join(thread, NULL);
+    in_another_thread(open_refused, &stage);
     end_frame(&stage);
     cr_expect(eq(u64, stats_of(stage.shared.table).live, 1));
 }
@@ -140,12 +135,10 @@ static void *close_set(void *arg)
 Test(commands_close, with_the_frame_clock_by_another_thread_gives_reservations_up)
 {
     AT_END(stage_close) struct stage stage;
-    pthread_t thread;
 
     stage_open(&stage, &options);
     open_recorder(&stage, 1, 10);
-    cr_assert(zero(int, pthread_create(&thread, NULL, close_set, &stage)));
-    pthread_join(thread, NULL);
+    in_another_thread(close_set, &stage);
     cr_expect(zero(u64, stats_of(stage.shared.table).reserved));
     cr_expect(zero(u64, stats_of(stage.shared.table).workers));
 }

@@ -54,11 +54,10 @@ Test(counted_open, an_option_of_a_later_version_is_refused_unless_it_is_zero)
 
 Test(counted_open, it_has_the_size)
 {
-    haft_counted *table;
+    AT_END(counted_end) haft_counted *table;
 
     assert_status(haft_counted_open(TEN(.object_size = 24), &table), HAFT_OK);
     cr_expect(eq(sz, haft_counted_info(table).object_size, 24));
-    expect_status(haft_counted_close(table), HAFT_OK);
 }
 
 /* --- layouts --- */
@@ -68,7 +67,7 @@ static void live_in(haft_layout layout, uint64_t capacity, uint64_t tag, uint64_
 {
     const haft_counted_options options = {
         .capacity = capacity, .object_size = 8, .layout = layout, .tag = tag, .min_free = min_free};
-    haft_counted *table;
+    AT_END(counted_end) haft_counted *table;
     haft_id ids[64];
     haft_id more;
 
@@ -87,7 +86,6 @@ static void live_in(haft_layout layout, uint64_t capacity, uint64_t tag, uint64_
         must(haft_counted_free(table, ids[i]) == HAFT_OK);
         must(!haft_counted_is_live(table, ids[i]));
     }
-    must(haft_counted_close(table) == HAFT_OK);
 }
 
 Test(counted_open, every_layout_with_32_generation_bits_or_fewer_works)
@@ -115,7 +113,7 @@ Test(counted_open, objects_are_aligned_apart_and_hold_all_their_bytes)
     for (size_t alignment = 1; alignment <= 4096; alignment *= 2) {
         for (size_t size = 1; size <= 200; size += 13) {
             for (int kind = 0; kind < 4; kind++) {
-                haft_counted *table;
+                AT_END(counted_end) haft_counted *table;
                 haft_id ids[5];
                 char *held[5];
 
@@ -137,7 +135,6 @@ Test(counted_open, objects_are_aligned_apart_and_hold_all_their_bytes)
                          (uintptr_t)held[i] / 64 != (uintptr_t)held[i - 1] / 64);
                     must(haft_counted_release(table, ids[i]) == HAFT_OK);
                 }
-                must(haft_counted_close(table) == HAFT_OK);
             }
         }
     }
@@ -145,7 +142,7 @@ Test(counted_open, objects_are_aligned_apart_and_hold_all_their_bytes)
 
 Test(counted_open, spread_words_share_no_cache_line)
 {
-    haft_counted *table;
+    AT_END(counted_end) haft_counted *table;
     haft_id id;
     uintptr_t last = 0;
 
@@ -158,7 +155,6 @@ Test(counted_open, spread_words_share_no_cache_line)
         must(word / 64 != last);
         last = word / 64;
     }
-    haft_counted_close(table);
 }
 
 /* --- given memory --- */

@@ -129,11 +129,10 @@ Test(typed_counted, a_table_whose_objects_are_less_aligned_is_not_adopted)
 {
     haft_counted_options options = OBJECT_OF(aligned_64);
     aligned_64_counted typed = {NULL};
-    haft_counted *table;
+    AT_END(counted_end) haft_counted *table;
 
     options.object_alignment = 8;
     assert_status(haft_counted_open(&options, &table), HAFT_OK);
     expect_status(aligned_64_counted_adopt(table, &typed), HAFT_WRONG_TYPE);
     cr_expect(zero(ptr, typed.counted));
-    haft_counted_close(table);
 }

@@ -106,11 +106,10 @@ Test(export_process, who_asks_whether_it_runs_is_waited_for)
     must(lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) == 0);
     must(pthread_create(&thread, NULL, give_back, &lock) == 0);
     path_of(path, sizeof path, "", 1, ".json");
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
 
     cr_expect(eq(str, (char *)haft_export_path(opened), path));
     pthread_join(thread, NULL);
-    haft_export_close(opened);
 }
 
 Test(export_process, who_never_gives_back_what_it_asked_for_keeps_its_files)
@@ -417,7 +416,7 @@ Test(export_process, lock_stays_the_parents_whatever_its_child_does)
     int status = -1;
 
     need_forks_beside_threads();
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
     const pid_t child = fork();
 
     if (child == 0) {
@@ -439,7 +438,6 @@ Test(export_process, lock_stays_the_parents_whatever_its_child_does)
     cr_expect(ge(int, lock, 0));
     cr_expect(ne(int, flock(lock, LOCK_SH | LOCK_NB), 0));
     close(lock);
-    haft_export_close(opened);
 }
 
 static void *write_again_and_again(void *opened)
@@ -469,7 +467,7 @@ static int descriptors_of_exports(void)
 Test(export_process, child_has_no_file_of_it_open)
 {
     need_forks_beside_threads();
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
     pthread_t thread;
 
     must(pthread_create(&thread, NULL, write_again_and_again, opened) == 0);
@@ -486,5 +484,4 @@ Test(export_process, child_has_no_file_of_it_open)
     }
     atomic_store(&stop, true);
     pthread_join(thread, NULL);
-    haft_export_close(opened);
 }

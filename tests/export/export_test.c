@@ -89,7 +89,7 @@ TEST_ON_EACH_CLOCK(export, has_the_slots_whose_memory_was_given_back)
     }
     settle(shared.worker);
     assert_status(haft_trim(shared.table, NULL), HAFT_OK);
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
     json_t *root = read_file(opened);
     const json_t *table = table_named(root, "ships");
 
@@ -98,7 +98,6 @@ TEST_ON_EACH_CLOCK(export, has_the_slots_whose_memory_was_given_back)
     cr_expect(eq(u64, number_in(table, "released") + number_in(table, "free"),
                  number_in(table, "high_water")));
     json_decref(root);
-    haft_export_close(opened);
 }
 
 TEST_ON_EACH_CLOCK(export, has_the_clock_and_its_counters)
@@ -197,7 +196,7 @@ Test(export, of_a_counted_table_in_each_state_is_exact)
 
 Test(export, lists_each_open_counted_table_once_with_a_number_not_used_before)
 {
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
     haft_counted *first = open_sessions("first");
     haft_counted *second = open_sessions("second");
 
@@ -216,7 +215,6 @@ Test(export, lists_each_open_counted_table_once_with_a_number_not_used_before)
     root = snapshot(opened);
     cr_expect(eq(sz, json_array_size(json_object_get(root, "counted")), 0));
     json_decref(root);
-    haft_export_close(opened);
 }
 
 Test(export, lists_each_open_table_once_and_each_domain_once)
@@ -270,7 +268,7 @@ Test(export, names_of_any_bytes_stay_json)
         {"long \xc0\xaf half \xed\xa0\x80 beyond \xf4\x90\x80\x80", "long ?? half ??? beyond ????"},
         {"", ""},
     };
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct shared shared =
@@ -282,7 +280,6 @@ Test(export, names_of_any_bytes_stay_json)
         json_decref(root);
         close_shared(&shared);
     }
-    haft_export_close(opened);
 }
 
 /* The 22nd number of /proc/self/stat; this program has no blank in its name. */
@@ -301,7 +298,7 @@ static uint64_t start_of_this_process(void)
 
 Test(export, says_who_writes_and_counts_its_writings)
 {
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
     json_t *root = read_file(opened);
 
     cr_expect(eq(u64, number_in(root, "haft_export"), 1));
@@ -316,12 +313,11 @@ Test(export, says_who_writes_and_counts_its_writings)
     root = snapshot(opened);
     cr_expect(eq(u64, number_in(root, "sequence"), 2));
     json_decref(root);
-    haft_export_close(opened);
 }
 
 Test(export, is_written_again_every_interval)
 {
-    haft_export *opened;
+    AT_END(export_end) haft_export *opened;
     uint64_t sequence = 0;
 
     assert_status(haft_export_open(
@@ -334,7 +330,6 @@ Test(export, is_written_again_every_interval)
         sequence = number_in(root, "sequence");
         json_decref(root);
     }
-    haft_export_close(opened);
 }
 
 /* --- the file --- */
@@ -358,12 +353,11 @@ Test(export, files_are_their_owners_alone_whatever_the_umask)
 
     for (int i = 0; i < 3; i++) {
         umask(masks[i]);
-        haft_export *opened = open_export();
+        AT_END(export_end) haft_export *opened = open_export();
 
         assert_status(haft_export_write(opened), HAFT_OK);
         expect_owners_alone(haft_export_path(opened));
         expect_owners_alone(lock);
-        haft_export_close(opened);
     }
     umask(022);
 }
@@ -390,37 +384,34 @@ Test(export, follows_no_link_that_waits_under_its_names)
     cr_assert(eq(int, symlink(target, path), 0));
     snprintf(path, sizeof path, "%s/.haft-%d.new", directory, (int)getpid());
     cr_assert(eq(int, symlink(target, path), 0));
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
     struct stat found;
 
     cr_assert(eq(int, lstat(haft_export_path(opened), &found), 0));
     cr_expect(eq(int, (int)(found.st_mode & S_IFMT), S_IFREG));
     cr_assert(eq(int, stat(target, &found), 0));
     cr_expect(eq(sz, (size_t)found.st_size, 0));
-    haft_export_close(opened);
 }
 
 Test(export, file_that_was_removed_comes_back)
 {
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
 
     cr_assert(eq(int, unlink(haft_export_path(opened)), 0));
     json_t *root = snapshot(opened);
 
     cr_expect(eq(u64, number_in(root, "sequence"), 2));
     json_decref(root);
-    haft_export_close(opened);
 }
 
 Test(export, write_that_fails_says_so)
 {
-    haft_export *opened = open_export();
+    AT_END(export_end) haft_export *opened = open_export();
 
     remove_directory();
     expect_status(haft_export_write(opened), HAFT_NO_FILE);
     cr_assert(eq(int, mkdir(directory, 0700), 0)); /* another one: the export keeps to its own */
     expect_status(haft_export_write(opened), HAFT_NO_FILE);
-    haft_export_close(opened);
 }
 
 /* --- what is refused --- */
@@ -521,15 +512,13 @@ Test(export, child_of_a_fork_leaves_the_parents_file_alone_and_may_open_its_own)
 static void *open_and_close_tables(void *domain)
 {
     for (int i = 0; i < 300; i++) {
-        haft_table *table;
-        haft_worker *worker;
+        AT_END(table_end) haft_table *table;
+        AT_END(worker_end) haft_worker *worker;
         haft_id id;
 
         must(haft_table_open(domain, &(haft_table_options){.capacity = 10}, &table) == HAFT_OK);
         must(haft_worker_open(table, &worker) == HAFT_OK);
         must(haft_insert(worker, NULL, &id) == HAFT_OK);
-        must(haft_worker_close(worker) == HAFT_OK);
-        must(haft_table_close(table) == HAFT_OK);
     }
     return NULL;
 }

@@ -33,6 +33,11 @@ haft_export *open_export(void)
     return opened;
 }
 
+void export_end(haft_export **opened)
+{
+    haft_export_close(*opened);
+}
+
 haft_status try_open(const char *where, uint64_t interval_ms)
 {
     haft_export *const untouched = (haft_export *)directory;

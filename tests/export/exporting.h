@@ -20,6 +20,7 @@ unsigned files_in_directory(void);
 #define NEVER 3600000
 
 haft_export *open_export(void);
+void export_end(haft_export **opened);
 
 /* Closed again if it opens. */
 haft_status try_open(const char *where, uint64_t interval_ms);

@@ -289,9 +289,7 @@ Test(save, with_wrap_generations_below_the_first_are_loaded_too)
         .capacity = 1, .layout = {3, 4, 0, 0}, .first_generation = 15, .wrap = true};
     struct file file = {.count = 0};
     haft_local *played = local_open(&options);
-    AT_END(local_end) haft_local *loaded;
-
-    assert_status(haft_local_open(&options, &loaded), HAFT_OK);
+    AT_END(local_end) haft_local *loaded = local_open(&options);
     const haft_id last = local_insert_one(played);
 
     must(haft_local_free(played, last) == HAFT_OK);

@@ -504,7 +504,7 @@ Test(local_side, options_out_of_range_are_named)
     } later = {.more = 1};
     haft_side *side = NULL;
     AT_END(local_end) haft_local *local;
-    haft_local *wraps;
+    AT_END(local_end) haft_local *wraps;
 
     must(haft_local_open(&some, &local) == HAFT_OK);
     must(haft_local_open(&wrapping, &wraps) == HAFT_OK);
@@ -519,7 +519,6 @@ Test(local_side, options_out_of_range_are_named)
     expect_status(haft_side_open_local_sized(local, &later.options, sizeof later, &side),
                   HAFT_UNKNOWN_OPTION);
     cr_expect(eq(ptr, side, NULL));
-    haft_local_close(wraps);
 }
 
 struct opening {
@@ -769,7 +768,7 @@ Test(local_side, values_in_a_history_are_bounded)
 Test(local_side, values_with_on_end_end_when_the_table_is_rewound)
 {
     AT_END(close_fleet) struct fleet fleet;
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
     uint64_t number;
 
     open_fleet(&fleet, &some);
@@ -785,7 +784,6 @@ Test(local_side, values_with_on_end_end_when_the_table_is_rewound)
     cr_expect(eq(ptr, hull_of(&fleet, later), NULL));
     cr_expect(eq(ptr, hull_of(&fleet, kept), NULL));
     cr_expect(ne(ptr, haft_resolve(fleet.view, kept), NULL));
-    haft_history_close(history);
 }
 
 static void reserve_at_end(void *value, haft_id id, void *arg)

@@ -294,14 +294,13 @@ TEST_ON_EACH_KIND(foreign, an_id_of_a_larger_table_is_refused_by_a_smaller_one)
     const haft_table_options large_options = {.capacity = 100000};
     const haft_table_options small_options = {.capacity = 10};
     AT_END(subject_close) struct subject large = subject_open(beside(*kind), &large_options);
-    struct subject small = subject_open(*kind, &small_options);
+    AT_END(subject_close) struct subject small = subject_open(*kind, &small_options);
     haft_id id = HAFT_NIL;
 
     for (int i = 0; i < 100000; i++) {
         must(subject_insert(&large, NULL, &id) == HAFT_OK);
         must(must_be_refused(&small, id) == HAFT_NEVER_ISSUED);
     }
-    subject_close(&small);
 }
 
 /* Two tables whose ids differ in one of `a` and `b` alone. */

@@ -276,7 +276,7 @@ Test(options, that_are_NULL_are_defaults_where_none_must_be_set)
     haft_commands *commands;
     haft_arena *arena;
     haft_local *local;
-    haft_table *table;
+    AT_END(table_end) haft_table *table;
 
     assert_status(haft_commands_open(shared.table, NULL, &commands), HAFT_OK);
     haft_commands_close(commands);
@@ -285,7 +285,6 @@ Test(options, that_are_NULL_are_defaults_where_none_must_be_set)
     haft_arena_close(arena);
     assert_status(haft_local_open(&(haft_local_options){.capacity = 10}, &local), HAFT_OK);
     assert_status(haft_share(local, shared.domain, NULL, &table), HAFT_OK);
-    assert_status(haft_table_close(table), HAFT_OK);
 }
 
 /* --- of local tables alone --- */

@@ -89,7 +89,7 @@ TEST_ON_EACH_ALONE(snapshot, what_follows_a_rewind_is_what_followed_the_snapshot
 {
     AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static struct trail before, first, again;
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
     uint64_t number;
 
     before.seed = 7;
@@ -103,7 +103,6 @@ TEST_ON_EACH_ALONE(snapshot, what_follows_a_rewind_is_what_followed_the_snapshot
     again = before;
     play(&subject, &again, 2000);
     must_be_alike(&first, &again);
-    haft_history_close(history);
 }
 
 #define FRAMES 40
@@ -112,7 +111,7 @@ TEST_ON_EACH_ALONE(snapshot, each_of_those_kept_can_be_gone_to_in_any_order)
 {
     AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static struct trail frames[FRAMES + 1], again;
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
     uint64_t number;
     uint64_t drawn = 5;
 
@@ -139,14 +138,13 @@ TEST_ON_EACH_ALONE(snapshot, each_of_those_kept_can_be_gone_to_in_any_order)
     }
     expect_status(go(&subject, history, kept.from - 1), HAFT_OUT_OF_RANGE);
     expect_status(go(&subject, history, kept.to), HAFT_OUT_OF_RANGE);
-    haft_history_close(history);
 }
 
 TEST_ON_EACH_ALONE(snapshot, after_a_rewind_the_next_takes_the_place_of_what_came_after)
 {
     AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static struct trail trail;
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
     uint64_t number;
 
     trail.seed = 3;
@@ -161,13 +159,12 @@ TEST_ON_EACH_ALONE(snapshot, after_a_rewind_the_next_takes_the_place_of_what_cam
     cr_expect(eq(u64, haft_history_kept(history).to, 4));
     assert_status(go(&subject, history, 0), HAFT_OK);
     cr_expect(eq(u64, subject_live(&subject), 0));
-    haft_history_close(history);
 }
 
 TEST_ON_EACH_ALONE(snapshot, slots_used_later_are_as_new_after_the_rewind)
 {
     AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
     haft_id ids[CAPACITY];
     haft_id id;
 
@@ -184,7 +181,6 @@ TEST_ON_EACH_ALONE(snapshot, slots_used_later_are_as_new_after_the_rewind)
         expect_status(subject_id_at(&subject, index, &id), HAFT_NEVER_ISSUED);
         cr_expect(eq(u64, haft_id_generation(options.layout, id), 1));
     }
-    haft_history_close(history);
 }
 
 TEST_ON_EACH_ALONE(snapshot, a_clone_goes_on_as_its_original)
@@ -320,7 +316,7 @@ TEST_ON_EACH_ALONE(snapshot, a_history_of_one_keeps_the_last)
 {
     AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
     static struct trail frames[6], again;
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
 
     frames[0].seed = 11;
     assert_status(haft_history_open(&(haft_history_options){.keep = 1}, &history), HAFT_OK);
@@ -342,7 +338,6 @@ TEST_ON_EACH_ALONE(snapshot, a_history_of_one_keeps_the_last)
     ((uint64_t *)subject_find(&subject, again.ids[0]))[1]++;
     assert_status(take(&subject, history, NULL), HAFT_OK);
     cr_expect(eq(u64, haft_history_bytes(history), copy)); /* no changes to an older one */
-    haft_history_close(history);
 }
 
 /* --- a table of one thread with holes --- */
@@ -351,7 +346,7 @@ Test(snapshot, reservations_and_loading_are_in_the_way)
 {
     AT_END(local_end) haft_local *local = local_open(&(haft_local_options){.capacity = 10});
     haft_local *clone = NULL;
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
     haft_id id;
 
     assert_status(haft_history_open(&(haft_history_options){.keep = 2}, &history), HAFT_OK);
@@ -366,7 +361,6 @@ Test(snapshot, reservations_and_loading_are_in_the_way)
     expect_status(haft_local_snapshot(local, history, NULL), HAFT_LOADING);
     haft_local_load_end(local);
     expect_status(haft_local_snapshot(local, history, NULL), HAFT_OK);
-    haft_history_close(history);
 }
 
 struct callback {
@@ -556,7 +550,7 @@ Test(snapshot, a_history_of_none_is_refused)
 Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
 {
     AT_END(subject_close) struct subject subject = subject_open(KILLED, &options);
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
     haft_id ids[20];
 
     subject_insert_each(&subject, ids, 20);
@@ -574,7 +568,6 @@ Test(snapshot, a_packed_table_s_dead_objects_come_back_dead)
     }
     assert_status(haft_packed_refresh(subject.packed), HAFT_OK);
     cr_expect(haft_packed_is_empty(subject.packed));
-    haft_history_close(history);
 }
 
 static void fill_and_free_half(haft_local *local, haft_id ids[20])
@@ -622,7 +615,7 @@ static void change_the_last_byte(int kind, uint64_t objects)
 {
     const haft_table_options exact = {.capacity = objects, .object_size = 24};
     AT_END(subject_close) struct subject subject = subject_open(kind, &exact);
-    haft_history *history;
+    AT_END(history_end) haft_history *history;
     uint64_t first, second;
     haft_id id = HAFT_NIL;
 
@@ -637,7 +630,6 @@ static void change_the_last_byte(int kind, uint64_t objects)
     must(((const unsigned char *)subject_find(&subject, id))[23] == 0);
     must(go(&subject, history, second) == HAFT_OK);
     must(((const unsigned char *)subject_find(&subject, id))[23] == 0xff);
-    haft_history_close(history);
 }
 
 TEST_ON_EACH_ALONE(snapshot, the_last_block_of_hundreds_is_kept_whole_or_not)

@@ -100,12 +100,11 @@ Test(typed_fit, options_of_a_local_table_are_filled_in_or_the_same)
 Test(typed_fit, options_of_a_shared_table_are_filled_in_or_the_same)
 {
     const haft_domain_options options = domain_options(MEMB_CALLER);
-    haft_domain *domain;
+    AT_END(domain_end) haft_domain *domain;
 
     assert_status(haft_domain_open(&options, &domain), HAFT_OK);
     FOR_EACH_TYPE(EXPECT_TABLE_OPENED);
     FOR_EACH_PINNED_TYPE(EXPECT_TABLE_OPENED);
-    assert_status(haft_domain_close(domain), HAFT_OK);
 }
 
 #define EXPECT_PACKED_OPENED(name)                                                                 \
@@ -262,8 +261,8 @@ Test(typed_fit, a_shared_table_and_its_worker_are_adopted_if_of_the_type)
                                       .object_alignment = _Alignof(struct ship)};
     const haft_table_options wrong = {.capacity = 5, .object_size = sizeof(struct torpedo)};
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &right);
-    haft_table *other;
-    haft_worker *others;
+    AT_END(table_end) haft_table *other;
+    AT_END(worker_end) haft_worker *others;
     ship_table ships = {0};
     ship_worker worker = {0};
 
@@ -277,8 +276,6 @@ Test(typed_fit, a_shared_table_and_its_worker_are_adopted_if_of_the_type)
     expect_status(ship_worker_adopt(shared.worker, &worker), HAFT_OK);
     cr_expect(eq(ptr, ships.table, shared.table));
     cr_expect(eq(ptr, worker.worker, shared.worker));
-    assert_status(haft_worker_close(others), HAFT_OK);
-    assert_status(haft_table_close(other), HAFT_OK);
 }
 
 Test(typed_fit, a_packed_table_is_adopted_if_of_the_type)

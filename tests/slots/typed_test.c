@@ -101,10 +101,9 @@ Test(typed, ids_are_equal_when_all_bits_are)
 
 Test(typed, an_id_is_enough_for_an_allocator_of_ids_alone)
 {
-    AT_END(local_end) haft_local *ids;
     torpedo_id id;
+    AT_END(local_end) haft_local *ids = local_open(&(haft_local_options){.capacity = 5});
 
-    assert_status(haft_local_open(&(haft_local_options){.capacity = 5}, &ids), HAFT_OK);
     assert_status(haft_local_insert(ids, NULL, &id.id), HAFT_OK);
     cr_expect(haft_is_live(haft_local_view(ids), torpedo_id_untyped(id)));
 }

@@ -314,11 +314,9 @@ static void *reclaim_beside(void *arg)
 static void let_another_reclaim(void *object, haft_id id, haft_worker *worker, void *arg)
 {
     struct beside *beside = arg;
-    pthread_t thread;
 
     beside->calls++;
-    must(pthread_create(&thread, NULL, reclaim_beside, beside) == 0);
-    must(pthread_join(thread, NULL) == 0);
+    in_another_thread(reclaim_beside, beside);
 }
 
 static haft_status reclaim_beside_clear(unsigned workers)
@@ -549,7 +547,7 @@ Test(clear, before_unsharing_leaves_an_empty_local_table_that_can_be_used)
     static struct seen seen;
     static haft_id ids[OBJECTS];
     AT_END(close_shared) struct shared shared = open_noting(MEMB_CALLER, &seen, false);
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
     haft_id id;
 
     insert_all(&shared, ids);
@@ -563,7 +561,6 @@ Test(clear, before_unsharing_leaves_an_empty_local_table_that_can_be_used)
         must(haft_local_diagnose(local, ids[i]) == HAFT_STALE);
     }
     cr_expect(eq(u64, seen.count, OBJECTS));
-    haft_local_close(local);
 }
 
 /* --- beside other threads --- */

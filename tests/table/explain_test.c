@@ -286,10 +286,8 @@ Test(explain, of_a_packed_table)
 Test(explain, a_text_without_room_is_cut_as_snprintf_cuts)
 {
     const haft_local_options options = {.name = "ships", .capacity = 3};
-    AT_END(local_end) haft_local *local;
     char small[8] = "1234567";
-
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    AT_END(local_end) haft_local *local = local_open(&options);
     const int whole = (int)strlen(of_local(local, HAFT_FULL));
 
     cr_expect(eq(int, haft_local_explain(local, HAFT_FULL, small, sizeof small), whole));
@@ -302,12 +300,11 @@ Test(explain, a_text_without_room_is_cut_as_snprintf_cuts)
 Test(explain, numbers_have_commas_between_thousands)
 {
     const haft_local_options options = {.name = "ships", .capacity = 1234005678};
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
 
     need_wide_addresses();
     assert_status(haft_local_open(&options, &local), HAFT_OK);
     expect_text(of_local(local, HAFT_FULL), "ships: full: capacity 1,234,005,678; 0 live");
-    haft_local_close(local);
 }
 
 Test(explain, full_of_live_objects_names_the_reservations_beyond_the_capacity)

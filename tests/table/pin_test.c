@@ -360,20 +360,19 @@ TEST_ON_EACH_CLOCK(pin, unsharing_runs_the_on_reclaim_that_unpins_what_is_left)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct chain chain = {.table = NULL};
-    haft_local *local = NULL;
+    AT_END(local_end) haft_local *local = NULL;
 
     assert_status(haft_unshare(open_chain(&shared, &chain, 3000), &local), HAFT_OK);
     cr_expect(eq(u64, chain.reclaims, 3000));
     cr_expect(eq(u64, haft_local_count(local), 0));
-    haft_local_close(local);
 }
 
 TEST_ON_EACH_CLOCK(pin, a_table_that_could_not_be_unshared_for_pins_goes_on)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     struct chain chain = {.table = NULL};
-    haft_table *table = open_chain(&shared, &chain, 3000);
-    haft_worker *worker = open_worker(table);
+    AT_END(table_end) haft_table *table = open_chain(&shared, &chain, 3000);
+    AT_END(worker_end) haft_worker *worker = open_worker(table);
     const haft_id pinned = insert(worker);
     haft_local *local;
     haft_id id;
@@ -393,8 +392,6 @@ TEST_ON_EACH_CLOCK(pin, a_table_that_could_not_be_unshared_for_pins_goes_on)
     cr_expect(eq(u64, stats_of(table).live, CHAIN));
     cr_expect(haft_is_live(haft_table_view(table), pinned));
     must(haft_unpin(table, pinned) == HAFT_OK);
-    must(haft_worker_close(worker) == HAFT_OK);
-    expect_status(haft_table_close(table), HAFT_OK);
 }
 
 Test(pin, costs_8_bytes_a_slot_and_nothing_without_the_option)

@@ -197,7 +197,7 @@ TEST_ON_EACH_CLOCK(scan, visits_what_was_inserted_from_another_workers_extent)
     const haft_table_options tiny = {.capacity = 20};
     AT_END(close_shared) struct shared shared = open_shared(*setting, &tiny);
     struct visits visits = {.shared = &shared};
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     uint64_t count = 0;
 
     insert(other); /* draws an extent, and leaves most of it */
@@ -206,7 +206,6 @@ TEST_ON_EACH_CLOCK(scan, visits_what_was_inserted_from_another_workers_extent)
     }
     scan(&visits, HAFT_EVERYTHING);
     cr_expect(eq(u64, visits.count, count + 1));
-    expect_status(haft_worker_close(other), HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(scan, visits_what_a_local_table_brought_and_what_came_after)
@@ -495,7 +494,7 @@ Test(ranges, do_not_count_fresh_slots_in_workers_hands)
 {
     /* Two extents of 2048 slots, one of them nearly all fresh: first that, then the other. */
     AT_END(close_shared) struct shared shared = open_with(&large_table, 1);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     haft_range ranges[2];
 
     for (int i = 0; i < 2100; i++) {
@@ -506,7 +505,6 @@ Test(ranges, do_not_count_fresh_slots_in_workers_hands)
     /* The first worker's batch of 124 slots counts as used, and is nearly all without objects. */
     cr_expect(ge(u64, objects_in(&shared, ranges[0]), 1000));
     cr_expect(ge(u64, objects_in(&shared, ranges[1]), 1040));
-    expect_status(haft_worker_close(other), HAFT_OK);
 }
 
 /* Whether the slot's word begins where a block of `bytes` does, up to the object's alignment. */
@@ -634,7 +632,7 @@ Test(used, of_an_empty_table_is_empty)
 Test(used, stretches_end_where_a_workers_fresh_slots_begin)
 {
     AT_END(close_shared) struct shared shared = open_with(&large_table, 1);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     const haft_id id = insert(other); /* the first of the second extent */
     const haft_range first = haft_used_range(shared.table, HAFT_EVERYTHING);
     const haft_range second = haft_used_range(shared.table, HAFT_RANGE(first.to, UINT64_MAX));
@@ -646,7 +644,6 @@ Test(used, stretches_end_where_a_workers_fresh_slots_begin)
     cr_expect(le(u64, second.to, second.from + 128));
     cr_expect(eq(u64, third.from, third.to));
     cr_expect(lt(u64, first.to + 1000, second.from));
-    expect_status(haft_worker_close(other), HAFT_OK);
 }
 
 Test(used, keeps_within_the_range)
@@ -684,13 +681,12 @@ static void expect_untouched(uint64_t (*look)(const struct shared *shared))
 {
     const haft_table_options paged = {.capacity = MANY, .object_size = PAGE - 8};
     AT_END(close_shared) struct shared shared = open_with(&paged, 1);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
 
     insert(other);
     cr_expect(le(u64, pages_mapped(&shared, MANY), 8));
     cr_expect(eq(u64, look(&shared), 2));
     cr_expect(le(u64, pages_mapped(&shared, MANY), 8 + 2 * 128));
-    expect_status(haft_worker_close(other), HAFT_OK);
 }
 
 static uint64_t look_at_everything(const struct shared *shared)
@@ -745,7 +741,7 @@ Test(fresh, slots_are_skipped_without_touching_their_memory)
 Test(fresh, slots_that_leave_an_extent_during_a_scan_do_no_harm)
 {
     AT_END(close_shared) struct shared shared = open_with(&large_table, 1);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
 
     insert(other);
     haft_section_begin(shared.domain);
@@ -766,5 +762,4 @@ Test(fresh, slots_that_leave_an_extent_during_a_scan_do_no_harm)
     }
     haft_section_end(shared.domain);
     cr_expect(ge(int, count, 2));
-    expect_status(haft_worker_close(other), HAFT_OK);
 }

@@ -142,7 +142,7 @@ Test(stats, exhausted_slots_are_counted_freed_or_given_up)
 Test(stats, high_water_never_falls_and_batches_moved_grows)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     haft_id ids[1000];
     uint64_t high = 0;
 
@@ -158,7 +158,6 @@ Test(stats, high_water_never_falls_and_batches_moved_grows)
     }
     cr_expect(lt(u64, 0, stats_of(shared.table).batches_moved));
     cr_expect(ge(u64, high, 1000));
-    haft_worker_close(other);
 }
 
 Test(stats, high_water_counts_only_slots_that_a_worker_has_at_hand)

@@ -227,7 +227,6 @@ TEST_ON_EACH_CLOCK(table_free, in_on_destroy_of_a_counted_table_ends_what_its_ob
                       .capacity = 100, .on_reclaim = count_reclaimed, .reclaim_arg = &reclaimed});
     const struct session session = {insert(shared.worker)};
     struct holding holding;
-    pthread_t thread;
 
     must(haft_counted_open(&(haft_counted_options){.capacity = 10,
                                                    .object_size = sizeof session,
@@ -238,8 +237,7 @@ TEST_ON_EACH_CLOCK(table_free, in_on_destroy_of_a_counted_table_ends_what_its_ob
     must(haft_counted_acquire(holding.sessions, holding.id) != NULL);
     must(haft_counted_free(holding.sessions, holding.id) == HAFT_OK);
     cr_expect(haft_is_live(shared.view, session.owned));
-    must(pthread_create(&thread, NULL, release_last, &holding) == 0);
-    pthread_join(thread, NULL);
+    in_another_thread(release_last, &holding);
     cr_expect(not(haft_is_live(shared.view, session.owned)));
     cr_expect(zero(u64, reclaimed), "after a grace period, by a worker");
     must(haft_counted_close(holding.sessions) == HAFT_OK);
@@ -255,7 +253,7 @@ static void free_session(void *object, haft_id id, haft_worker *worker, void *ar
 
 Test(table_free, of_an_object_whose_on_reclaim_frees_in_a_counted_table_ends_both)
 {
-    haft_counted *sessions;
+    AT_END(counted_end) haft_counted *sessions;
     haft_id in_counted;
     haft_id id;
 
@@ -271,5 +269,4 @@ Test(table_free, of_an_object_whose_on_reclaim_frees_in_a_counted_table_ends_bot
     must(haft_table_free(shared.table, id) == HAFT_OK);
     close_shared(&shared);
     cr_expect(not(haft_counted_is_live(sessions, in_counted)));
-    must(haft_counted_close(sessions) == HAFT_OK);
 }

@@ -170,13 +170,12 @@ TEST_ON_EACH_CLOCK(trim_share, free_slots_of_the_local_table_are_given_back)
     assert_status(haft_trim(level.table, &bytes), HAFT_OK);
     cr_expect(lt(u64, OBJECTS * sizeof(struct object), bytes));
     expect_stale(&level);
-    haft_worker *worker = open_worker(level.table);
+    AT_END(worker_end) haft_worker *worker = open_worker(level.table);
 
     for (int i = 0; i < OBJECTS; i++) {
         must(haft_id_generation(HAFT_LAYOUT_32_32, insert(worker)) <= 2);
     }
     expect_stale(&level);
-    must(haft_worker_close(worker) == HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(trim_share, floors_hold_when_the_table_is_a_local_one_again)
@@ -220,14 +219,13 @@ Test(trim_share, runs_given_back_before_sharing_count_as_given_back)
     cr_expect(eq(u64, stats.live, 1));
     cr_expect(eq(u64, stats.free + stats.released + 1, OBJECTS));
     expect_stale(&level);
-    haft_worker *worker = open_worker(level.table);
+    AT_END(worker_end) haft_worker *worker = open_worker(level.table);
 
     must(haft_free(worker, id) == HAFT_OK);
     settle(worker);
     assert_status(haft_trim(level.table, NULL), HAFT_OK);
     cr_expect(eq(u64, stats_of(level.table).high_water, OBJECTS));
     expect_stale(&level);
-    must(haft_worker_close(worker) == HAFT_OK);
 }
 
 Test(trim_share, a_table_in_which_a_slot_has_wrapped_keeps_its_memory)
@@ -259,7 +257,7 @@ TEST_ON_EACH_CLOCK(trim_share, failed_frees_bring_no_page_back_that_was_given_ba
     assert_status(haft_local_trim(level.local, &bytes), HAFT_OK);
     cr_assert(lt(u64, OBJECTS * UINT64_C(4000), bytes));
     share_level(&level);
-    haft_worker *worker = open_worker(level.table);
+    AT_END(worker_end) haft_worker *worker = open_worker(level.table);
     const long before = resident_pages();
 
     for (int i = 0; i < OBJECTS; i++) {
@@ -268,7 +266,6 @@ TEST_ON_EACH_CLOCK(trim_share, failed_frees_bring_no_page_back_that_was_given_ba
     }
     /* Reading maps the system's page of zeros, which is not counted as resident. */
     cr_expect(lt(long, resident_pages() - before, 500));
-    must(haft_worker_close(worker) == HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(trim_share, nil_is_nothing_in_a_table_trimmed_before)
@@ -280,7 +277,7 @@ TEST_ON_EACH_CLOCK(trim_share, nil_is_nothing_in_a_table_trimmed_before)
     haft_local_clear(level.local);
     assert_status(haft_local_trim(level.local, NULL), HAFT_OK);
     share_level(&level);
-    haft_worker *worker = open_worker(level.table);
+    AT_END(worker_end) haft_worker *worker = open_worker(level.table);
 
     cr_expect(eq(ptr, haft_resolve(level.view, HAFT_NIL), NULL));
     expect_status(haft_diagnose(level.table, HAFT_NIL), HAFT_NO_ID);
@@ -291,5 +288,4 @@ TEST_ON_EACH_CLOCK(trim_share, nil_is_nothing_in_a_table_trimmed_before)
     assert_status(haft_trim(level.table, NULL), HAFT_OK);
     cr_expect(eq(ptr, haft_resolve(level.view, HAFT_NIL), NULL));
     expect_status(haft_free(worker, HAFT_NIL), HAFT_NO_ID);
-    must(haft_worker_close(worker) == HAFT_OK);
 }

@@ -175,7 +175,7 @@ TEST_ON_EACH_CLOCK(unshare, with_a_reader_inside_a_section_waits_for_its_end)
                                         .on_reclaim = note_reclaimed,
                                         .reclaim_arg = &late};
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
 
     hold_freed(&late, &shared);
     must(pthread_create(&late.thread, NULL, leave_late, &late) == 0);
@@ -184,7 +184,6 @@ TEST_ON_EACH_CLOCK(unshare, with_a_reader_inside_a_section_waits_for_its_end)
     cr_expect(eq(u32, late.reclaimed, 1));
     pthread_join(late.thread, NULL);
     shared.table = NULL;
-    haft_local_close(local);
 }
 
 TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
@@ -192,7 +191,7 @@ TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
     const haft_table_options born = {.name = "born shared", .capacity = 100, .object_size = 16};
     AT_END(close_shared) struct shared shared = open_shared(*setting, &born);
     haft_id kept = insert(shared.worker);
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
 
     must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     must(haft_worker_close(shared.worker) == HAFT_OK);
@@ -207,7 +206,6 @@ TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
         local_insert(local, 0);
     }
     cr_expect(eq(u64, haft_local_available(local), 0));
-    haft_local_close(local);
 }
 
 /* Slots of pages of their own size, four to a run, of which a worker drew some and used one. */
@@ -286,7 +284,7 @@ Test(unshare, fresh_slots_that_a_worker_left_are_at_hand_once)
     /* The worker's stretch of fresh slots ends in the middle of slots that are trimmed together. */
     const haft_table_options born = {.capacity = 45000, .object_size = sizeof(struct object)};
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &born);
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
 
     insert(shared.worker);
     must(haft_worker_close(shared.worker) == HAFT_OK);
@@ -294,7 +292,6 @@ Test(unshare, fresh_slots_that_a_worker_left_are_at_hand_once)
     assert_status(haft_unshare(shared.table, &local), HAFT_OK);
     shared.table = NULL;
     expect_own_slots(local, 44999);
-    haft_local_close(local);
 }
 
 Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
@@ -317,7 +314,7 @@ Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
     unshare_level(&level);
     fill(&level, 3 * COUNT);
     share_level(&level);
-    haft_worker *worker = open_worker(level.table);
+    AT_END(worker_end) haft_worker *worker = open_worker(level.table);
 
     cr_expect(eq(u64, stats_of(level.table).live, 3 * COUNT));
     while (haft_insert(worker, NULL, &id) == HAFT_OK) {
@@ -325,7 +322,6 @@ Test(unshare, slots_trimmed_at_the_end_of_the_table_are_at_hand_once)
     }
     cr_expect(le(u64, more, stats_of(level.table).limit - 3 * COUNT));
     expect_all(&level, level.view);
-    must(haft_worker_close(worker) == HAFT_OK);
 }
 
 /* The table has the capacity, and is full. */
@@ -363,7 +359,7 @@ TEST_ON_EACH_CLOCK(unshare, last_lives_ended_without_a_worker_are_all_taken_back
 
 static void pin_and_free_all(const struct level *level, const haft_id *ids, uint64_t count)
 {
-    haft_worker *worker = open_worker(level->table);
+    AT_END(worker_end) haft_worker *worker = open_worker(level->table);
 
     haft_section_begin(level->domain);
     for (uint64_t i = 0; i < count; i++) {
@@ -375,20 +371,18 @@ static void pin_and_free_all(const struct level *level, const haft_id *ids, uint
     }
     settle(worker);
     must(haft_trim(level->table, NULL) == HAFT_OK); /* reclaims all others */
-    must(haft_worker_close(worker) == HAFT_OK);
 }
 
 /* It stays live: the slot's last tenant has left no trace. */
 static void pin_and_unpin_one(const struct level *level)
 {
-    haft_worker *worker = open_worker(level->table);
+    AT_END(worker_end) haft_worker *worker = open_worker(level->table);
     const haft_id id = insert(worker);
 
     must(haft_pin(level->table, id) != NULL);
     expect_status(haft_unpin(level->table, id), HAFT_OK);
     cr_assert(ne(ptr, haft_resolve(haft_table_view(level->table), id), NULL));
     must(haft_free(worker, id) == HAFT_OK);
-    must(haft_worker_close(worker) == HAFT_OK);
 }
 
 Test(unshare, slots_unpinned_before_are_all_taken_back)

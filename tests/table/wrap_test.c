@@ -45,40 +45,6 @@ static void free_object(const struct shared *shared, haft_id id)
     must(haft_free(shared->worker, id) == HAFT_OK);
 }
 
-TEST_ON_EACH_CLOCK(wrap, after_the_last_generation_a_slot_goes_on_at_1)
-{
-    const haft_table_options options = wrapping(1);
-    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
-    uint64_t lives[1 << 12] = {0};
-
-    for (int i = 0; i < 100; i++) {
-        const haft_id id = insert_after(shared.worker);
-
-        must(generation_of(id) == lives[index_of(id)]++ % 3 + 1);
-        must(haft_is_live(shared.view, id));
-        free_object(&shared, id);
-        must(!haft_is_live(shared.view, id));
-    }
-    cr_expect(eq(u64, stats_of(shared.table).exhausted, 0));
-}
-
-Test(wrap, with_a_first_generation_it_goes_on_at_1_all_the_same)
-{
-    haft_table_options options = wrapping(1);
-
-    options.first_generation = 3;
-    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
-    uint64_t lives[1 << 12] = {0};
-
-    for (int i = 0; i < 100; i++) {
-        const haft_id id = insert_after(shared.worker);
-
-        must(generation_of(id) == (lives[index_of(id)]++ + 2) % 3 + 1);
-        free_object(&shared, id);
-    }
-    cr_expect(eq(u64, stats_of(shared.table).exhausted, 0));
-}
-
 Test(wrap, a_slot_given_up_in_its_last_life_goes_on_at_1)
 {
     haft_table_options options = wrapping(1);
@@ -196,11 +162,10 @@ Test(wrap, a_local_table_goes_on_with_it_while_shared_and_afterwards)
         .capacity = 1, .layout = LAYOUT, .first_generation = 3, .wrap = true};
     const haft_table_options none = {.capacity = 1};
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &none);
-    haft_local *local;
     haft_table *table;
     uint64_t last = 0;
+    AT_END(local_end) haft_local *local = local_open(&options);
 
-    assert_status(haft_local_open(&options, &local), HAFT_OK);
     assert_status(haft_share(local, shared.domain, NULL, &table), HAFT_OK);
     haft_worker *worker = open_worker(table);
 
@@ -220,7 +185,6 @@ Test(wrap, a_local_table_goes_on_with_it_while_shared_and_afterwards)
         assert_status(haft_local_insert(local, NULL, &id), HAFT_OK);
         assert_status(haft_local_free(local, id), HAFT_OK);
     }
-    haft_local_close(local);
 }
 
 Test(wrap, what_was_freed_in_its_last_life_goes_on_in_the_local_table)
@@ -229,7 +193,7 @@ Test(wrap, what_was_freed_in_its_last_life_goes_on_in_the_local_table)
 
     options.first_generation = 3;
     struct shared shared = open_shared(MEMB_CALLER, &options);
-    haft_domain *domain = shared.domain;
+    AT_END(domain_end) haft_domain *domain = shared.domain;
     haft_local *local;
     uint64_t ones = 0;
 
@@ -246,5 +210,4 @@ Test(wrap, what_was_freed_in_its_last_life_goes_on_in_the_local_table)
     cr_expect(lt(u64, 1, ones));
     haft_local_close(local);
     haft_thread_unregister(domain);
-    must(haft_domain_close(domain) == HAFT_OK);
 }

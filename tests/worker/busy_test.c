@@ -164,7 +164,7 @@ TEST_ON_EACH_CLOCK(busy, another_workers_partial_batch_comes_at_its_next_quiesce
 {
     const haft_table_options large = {.capacity = 5000, .layout = HAFT_LAYOUT_OF(13, 20, 0)};
     AT_END(close_shared) struct shared shared = open_shared(*setting, &large);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     haft_id first = HAFT_NIL;
     haft_id id;
 
@@ -178,7 +178,6 @@ TEST_ON_EACH_CLOCK(busy, another_workers_partial_batch_comes_at_its_next_quiesce
     expect_status(haft_domain_wait(shared.domain), HAFT_OK);
     expect_status(haft_insert(shared.worker, NULL, &id), HAFT_OK);
     cr_expect(eq(u32, haft_id_index(large.layout, id), haft_id_index(large.layout, first)));
-    haft_worker_close(other);
 }
 
 /* --- insert_wait --- */

@@ -57,10 +57,9 @@ TEST_ON_EACH_CLOCK(descriptors, a_worker_takes_less_than_16_kib_at_first)
 {
     AT_END(close_shared) struct shared shared = open_counted(*setting);
     const size_t before = heap.held;
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
 
     cr_expect(lt(sz, heap.held - before, 16 << 10));
-    haft_worker_close(other);
 }
 
 TEST_ON_EACH_CLOCK(descriptors, no_free_asks_for_memory_however_many_a_job_makes)

@@ -81,7 +81,7 @@ TEST_ON_EACH_CLOCK(exchange, only_full_batches_go_to_the_depot)
 TEST_ON_EACH_CLOCK(exchange, a_worker_keeps_few_ready_batches_and_the_depot_has_the_others)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
     must(descriptors_bring_all(shared.worker));
@@ -91,7 +91,6 @@ TEST_ON_EACH_CLOCK(exchange, a_worker_keeps_few_ready_batches_and_the_depot_has_
     cr_expect(eq(u64, stats_of(shared.table).batches_moved, 3));
     cr_expect(eq(u32, drain(other), 3 * BATCH_SLOTS)); /* another worker finds them */
     cr_expect(eq(u32, drain(shared.worker), READY_BATCHES * BATCH_SLOTS));
-    haft_worker_close(other);
 }
 
 static struct batch *waiting_batch(haft_worker *worker, uint32_t *next)
@@ -105,7 +104,7 @@ static struct batch *waiting_batch(haft_worker *worker, uint32_t *next)
 TEST_ON_EACH_CLOCK(exchange, batches_moved_counts_batches_and_no_look_in_vain)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
 
     must(descriptors_bring_all(shared.worker));
@@ -133,7 +132,6 @@ TEST_ON_EACH_CLOCK(exchange, batches_moved_counts_batches_and_no_look_in_vain)
         batch->count = 0;
         exchange_give_empty(shared.worker, batch);
     }
-    haft_worker_close(other);
 }
 
 TEST_ON_EACH_CLOCK(exchange, a_ready_batch_in_another_workers_ring_is_found_open_or_closed)
@@ -161,7 +159,7 @@ TEST_ON_EACH_CLOCK(exchange, a_ready_batch_in_another_workers_ring_is_found_open
 TEST_ON_EACH_CLOCK(exchange, a_batch_that_waits_is_found_when_its_ticket_is_done)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     uint32_t next = 0;
     struct batch *batch = batch_of(shared.worker, 5, &next);
 
@@ -175,7 +173,6 @@ TEST_ON_EACH_CLOCK(exchange, a_batch_that_waits_is_found_when_its_ticket_is_done
     cr_expect(eq(ptr, exchange_steal_elapsed(other, domain_done(shared.domain)), batch));
     batch->count = 0;
     exchange_give_empty(other, batch);
-    haft_worker_close(other);
 }
 
 /* A ring full of partial batches, `elapsed` of them elapsed: one more waits.  How many slots have
@@ -226,7 +223,7 @@ static struct batch *full_batch(struct shared *shared, uint64_t ticket, uint32_t
 TEST_ON_EACH_CLOCK(exchange, what_is_ready_is_found_behind_what_waits)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     struct reader reader;
     struct batch *batch;
     uint32_t next = 0;
@@ -250,7 +247,6 @@ TEST_ON_EACH_CLOCK(exchange, what_is_ready_is_found_behind_what_waits)
         batch->count = 0;
         exchange_give_empty(other, batch);
     }
-    haft_worker_close(other);
 }
 
 /* The share of a worker: what it may hold back comes from the table's budget. */

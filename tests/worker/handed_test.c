@@ -39,13 +39,12 @@ static void drive(const struct shared *shared, struct setting setting)
 TEST_ON_EACH_CLOCK(handed, what_a_worker_has_flushed_at_another_ones_quiescent_points)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
-    haft_worker *flushed = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *flushed = open_worker(shared.table);
 
     insert_and_free(flushed, 5);
     expect_status(haft_worker_flush(flushed), HAFT_OK);
     drive(&shared, *setting);
     expect_reclaimed_by(&shared, 5);
-    expect_status(haft_worker_close(flushed), HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(handed, what_a_closed_worker_had_freed)
@@ -62,7 +61,7 @@ TEST_ON_EACH_CLOCK(handed, what_a_closed_worker_had_freed)
 TEST_ON_EACH_CLOCK(handed, a_quiescent_point_with_32_frees_or_none_hands_over)
 {
     AT_END(close_shared) struct shared shared = open_shared(*setting, &counting);
-    haft_worker *once = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *once = open_worker(shared.table);
 
     insert_and_free(once, 32);
     expect_status(haft_worker_quiescent(once), HAFT_OK);
@@ -73,7 +72,6 @@ TEST_ON_EACH_CLOCK(handed, a_quiescent_point_with_32_frees_or_none_hands_over)
     expect_status(haft_worker_quiescent(once), HAFT_OK);
     drive(&shared, *setting);
     expect_reclaimed_by(&shared, 63);
-    expect_status(haft_worker_close(once), HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(handed, what_was_freed_without_a_worker)
@@ -129,11 +127,9 @@ static haft_status reclaim_elsewhere(const struct shared *shared)
 {
     struct caller caller = {.table = shared->table};
     const haft_job_state state = haft_thread_park(shared->domain);
-    pthread_t thread;
 
     must(sem_init(&caller.has_returned, 0, 0) == 0);
-    must(pthread_create(&thread, NULL, call_reclaim, &caller) == 0);
-    must(pthread_join(thread, NULL) == 0);
+    in_another_thread(call_reclaim, &caller);
     haft_thread_unpark(shared->domain, state);
     return caller.status;
 }
@@ -331,7 +327,7 @@ Test(handed, with_the_frame_clock_after_the_tick)
 {
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
     AT_END(close_shared) struct shared shared = open_shared_on(&frames, &counting);
-    haft_worker *flushed = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *flushed = open_worker(shared.table);
 
     insert_and_free(flushed, 3);
     expect_status(haft_worker_flush(flushed), HAFT_OK);
@@ -342,14 +338,13 @@ Test(handed, with_the_frame_clock_after_the_tick)
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 3));
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
-    expect_status(haft_worker_close(flushed), HAFT_OK);
 }
 
 Test(handed, what_is_due_while_later_slots_wait)
 {
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
     AT_END(close_shared) struct shared shared = open_shared_on(&frames, &counting);
-    haft_worker *flushed = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *flushed = open_worker(shared.table);
 
     insert_and_free(flushed, 3);
     expect_status(haft_worker_flush(flushed), HAFT_OK);
@@ -360,7 +355,6 @@ Test(handed, what_is_due_while_later_slots_wait)
     expect_status(haft_domain_tick(shared.domain), HAFT_OK);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 35));
-    expect_status(haft_worker_close(flushed), HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(handed, with_never_wait_no_worker_takes_anothers)
@@ -369,7 +363,7 @@ TEST_ON_EACH_CLOCK(handed, with_never_wait_no_worker_takes_anothers)
 
     options.never_wait = true;
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
-    haft_worker *flushed = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *flushed = open_worker(shared.table);
 
     insert_and_free(flushed, 5);
     expect_status(haft_worker_flush(flushed), HAFT_OK);
@@ -384,5 +378,4 @@ TEST_ON_EACH_CLOCK(handed, with_never_wait_no_worker_takes_anothers)
     expect_status(haft_worker_flush(flushed), HAFT_OK);
     expect_status(haft_table_reclaim(shared.table), HAFT_OK);
     cr_expect(eq(u64, reclaimed, 10));
-    expect_status(haft_worker_close(flushed), HAFT_OK);
 }

@@ -201,13 +201,11 @@ TEST_EACH_CALL(owner, a_call_with_another_threads_worker_is_an_assertion_in_debu
 {
     struct shared shared = open_idle();
     struct visit visit = {shared.worker, *call};
-    pthread_t thread;
 
 #ifdef NDEBUG
     raise(SIGABRT);
 #endif
-    must(pthread_create(&thread, NULL, call_it, &visit) == 0);
-    pthread_join(thread, NULL);
+    in_another_thread(call_it, &visit);
     if (calls[*call] == end) {
         raise(SIGABRT); /* as all others */
     }
@@ -257,13 +255,11 @@ static void use_on_another_thread(void *(*use)(void *worker))
     const haft_domain_options domain = {.clock = HAFT_CLOCK_WORKERS};
     const haft_table_options options = {.capacity = 100};
     struct shared shared = open_shared_on(&domain, &options);
-    pthread_t thread;
 
 #ifdef NDEBUG
     raise(SIGABRT);
 #endif
-    must(pthread_create(&thread, NULL, use, shared.worker) == 0);
-    pthread_join(thread, NULL);
+    in_another_thread(use, shared.worker);
 }
 
 Test(owner, with_the_workers_clock_announcing_by_anothers_worker_is_an_assertion, .signal = SIGABRT)

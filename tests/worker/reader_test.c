@@ -125,12 +125,9 @@ static void *look_with_a_closed_worker(void *look)
 /* While this thread has a worker open. */
 static void look_on_another_thread(void *(*run)(void *look), size_t *look)
 {
-    pthread_t thread;
-
     AS_AN_ASSERTION();
     open_subject(HAFT_CLOCK_WORKERS);
-    must(pthread_create(&thread, NULL, run, look) == 0);
-    pthread_join(thread, NULL);
+    in_another_thread(run, look);
 }
 
 TEST_EACH_LOOK(without_a_worker_is_an_assertion_with_the_workers_clock, .signal = SIGABRT)

@@ -261,7 +261,7 @@ TEST_ON_EACH_CLOCK(on_reclaim, may_free_a_whole_tree_while_the_table_is_unshared
         .capacity = 10000, .object_size = sizeof(struct tree), .on_reclaim = free_children};
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
 
-    haft_local *local;
+    AT_END(local_end) haft_local *local;
 
     assert_status(haft_free(shared.worker, plant(shared.worker, 8)), HAFT_OK);
     must(haft_worker_close(shared.worker) == HAFT_OK);
@@ -270,7 +270,6 @@ TEST_ON_EACH_CLOCK(on_reclaim, may_free_a_whole_tree_while_the_table_is_unshared
     shared.table = NULL;
     cr_expect(eq(u64, reclaimed_nodes, 255));
     cr_expect(eq(u64, haft_local_count(local), 0));
-    haft_local_close(local);
 }
 
 struct again {

@@ -192,8 +192,8 @@ Test(waiting_bytes, makes_batches_small)
 Test(waiting_bytes, below_a_slot_is_refused)
 {
     haft_table_options options = bounded;
-    haft_domain *domain;
-    haft_table *table = NULL;
+    AT_END(domain_end) haft_domain *domain;
+    AT_END(table_end) haft_table *table = NULL;
 
     must(haft_domain_open(NULL, &domain) == HAFT_OK);
     options.waiting_bytes = SLOT - 1;
@@ -201,8 +201,6 @@ Test(waiting_bytes, below_a_slot_is_refused)
     cr_expect(eq(ptr, table, NULL));
     options.waiting_bytes = SLOT;
     assert_status(haft_table_open(domain, &options, &table), HAFT_OK);
-    expect_status(haft_table_close(table), HAFT_OK);
-    expect_status(haft_domain_close(domain), HAFT_OK);
 }
 
 Test(waiting_bytes, holds_for_a_shared_local_table)
@@ -211,9 +209,9 @@ Test(waiting_bytes, holds_for_a_shared_local_table)
         .capacity = 100000, .object_size = 24, .will_share = true};
     haft_share_options options = {.waiting_bytes = SLOT - 1, .never_wait = true};
     const haft_domain_options frames = {.clock = HAFT_CLOCK_FRAME};
-    haft_domain *domain;
+    AT_END(domain_end) haft_domain *domain;
     haft_local *local;
-    haft_table *table;
+    AT_END(table_end) haft_table *table;
 
     must(haft_domain_open(&frames, &domain) == HAFT_OK);
     must(haft_local_open(&local_options, &local) == HAFT_OK);
@@ -225,15 +223,12 @@ Test(waiting_bytes, holds_for_a_shared_local_table)
     expect_status(haft_share(local, domain, &options, &table), HAFT_BAD_WAITING_BYTES);
     options.waiting_bytes = BOUND * SLOT;
     assert_status(haft_share(local, domain, &options, &table), HAFT_OK);
-    haft_worker *worker = open_worker(table);
+    AT_END(worker_end) haft_worker *worker = open_worker(table);
 
     cr_expect(eq(u64, churn(worker, 10 * BOUND), BOUND));
     must(haft_worker_flush(worker) == HAFT_OK);
     must(haft_domain_tick(domain) == HAFT_OK);
     cr_expect(ge(u64, churn(worker, 1), 1));
-    expect_status(haft_worker_close(worker), HAFT_OK);
-    expect_status(haft_table_close(table), HAFT_OK);
-    expect_status(haft_domain_close(domain), HAFT_OK);
 }
 
 TEST_ON_EACH_CLOCK(never_wait, returns_at_once_whatever_waits)
@@ -260,13 +255,13 @@ TEST_ON_EACH_CLOCK(never_wait, holds_for_a_shared_local_table)
     AT_END(close_shared) struct shared shared = open_shared(*setting, &none);
     struct reader reader;
     haft_local *local;
-    haft_table *table;
+    AT_END(table_end) haft_table *table;
 
     must(haft_local_open(&options, &local) == HAFT_OK);
     assert_status(
         haft_share(local, shared.domain, &(haft_share_options){.never_wait = true}, &table),
         HAFT_OK);
-    haft_worker *worker = open_worker(table);
+    AT_END(worker_end) haft_worker *worker = open_worker(table);
 
     reader_enter(&reader, &shared);
     for (int n = 0; n < 40; n++) {
@@ -275,8 +270,6 @@ TEST_ON_EACH_CLOCK(never_wait, holds_for_a_shared_local_table)
     }
     cr_expect(ge(u64, stats_of(table).retired, 39000));
     reader_leave(&reader);
-    expect_status(haft_worker_close(worker), HAFT_OK);
-    expect_status(haft_table_close(table), HAFT_OK);
 }
 
 /* --- full churn beside a thread that blocks inside a section --- */

@@ -44,7 +44,7 @@ Test(worker, open_and_close_are_counted)
 Test(worker, any_worker_may_free_any_id)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
 
     for (int i = 0; i < 1000; i++) {
         const haft_id id = insert(shared.worker);
@@ -53,13 +53,12 @@ Test(worker, any_worker_may_free_any_id)
         must(haft_free(shared.worker, id) == HAFT_STALE);
     }
     cr_expect(eq(u64, stats_of(shared.table).live, 0));
-    haft_worker_close(other);
 }
 
 Test(worker, a_reserved_id_handed_to_another_worker_is_published_or_given_up_there)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     haft_id a;
     haft_id b;
 
@@ -71,7 +70,6 @@ Test(worker, a_reserved_id_handed_to_another_worker_is_published_or_given_up_the
     cr_expect(not(haft_is_live(shared.view, b)));
     cr_expect(eq(u64, stats_of(shared.table).live, 1));
     cr_expect(eq(u64, stats_of(shared.table).reserved, 0));
-    haft_worker_close(other);
 }
 
 Test(worker, what_it_reserved_stays_reserved_after_its_close)
@@ -249,7 +247,7 @@ Test(quiescent, does_not_answer_for_an_allocation_failure_before_the_worker_was_
 {
     const haft_table_options all = {.capacity = 4, .layout = HAFT_LAYOUT_OF(3, 32, 0)};
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &all);
-    haft_worker *later;
+    AT_END(worker_end) haft_worker *later;
     haft_id id;
 
     for (int i = 0; i < 4; i++) {
@@ -262,7 +260,6 @@ Test(quiescent, does_not_answer_for_an_allocation_failure_before_the_worker_was_
     cr_expect(eq(u64, grace_periods(&shared), 0));
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 1));
-    expect_status(haft_worker_close(later), HAFT_OK);
 }
 
 /* Frees, with a quiescent point after each 1,000, until `count` wait for a grace period. */
@@ -392,7 +389,7 @@ TEST_ON_EACH_CLOCK(flush, hands_on_slots_that_it_could_still_reserve)
 {
     const haft_table_options small = {.capacity = 1000};
     AT_END(close_shared) struct shared shared = open_shared(*setting, &small);
-    haft_worker *other = open_worker(shared.table);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
     uint64_t without = 0;
     haft_id id;
 
@@ -408,7 +405,6 @@ TEST_ON_EACH_CLOCK(flush, hands_on_slots_that_it_could_still_reserve)
     }
     cr_expect(lt(u64, without, with));
     cr_expect(eq(u64, with + 1, stats_of(shared.table).limit));
-    haft_worker_close(other);
 }
 
 TEST_ON_EACH_CLOCK(flush, again_and_again_between_frees_loses_no_slot)
