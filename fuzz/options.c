@@ -237,17 +237,8 @@ static void check_answer(const struct values *values, haft_status said, enum kin
 static uint64_t try_local(const struct values *values)
 {
     const haft_local_options options = {
-        .capacity = values->capacity,
-        .object_size = (size_t)values->object_size,
-        .object_alignment = (size_t)values->object_alignment,
-        .layout = values->layout,
-        .tag = values->tag,
-        .first_generation = values->first_generation,
-        .reuse = (haft_local_reuse)values->reuse,
-        .min_free = values->min_free,
-        .wrap = values->wrap,
-        .pins = values->pins,
-    };
+        COMMON_OPTIONS_OF(values), .reuse = (haft_local_reuse)values->reuse,
+        .min_free = values->min_free, .wrap = values->wrap, .pins = values->pins};
     haft_local *local = NULL;
     const haft_status said = haft_local_open(&options, &local);
     haft_id id;
@@ -275,12 +266,7 @@ static uint64_t try_local(const struct values *values)
 static uint64_t try_packed(const struct values *values)
 {
     const haft_packed_options options = {
-        .capacity = values->capacity,
-        .object_size = (size_t)values->object_size,
-        .object_alignment = (size_t)values->object_alignment,
-        .layout = values->layout,
-        .tag = values->tag,
-        .first_generation = values->first_generation,
+        COMMON_OPTIONS_OF(values),
         .keep_order = values->keep_order,
         .growth_step = is_affordable(values) ? values->growth_step : 0,
     };
@@ -338,12 +324,7 @@ static void check_table_footprint(const haft_table_options *options, haft_status
 static uint64_t try_shared(const struct values *values, haft_domain *domain)
 {
     const haft_table_options options = {
-        .capacity = values->capacity,
-        .object_size = (size_t)values->object_size,
-        .object_alignment = (size_t)values->object_alignment,
-        .layout = values->layout,
-        .tag = values->tag,
-        .first_generation = values->first_generation,
+        COMMON_OPTIONS_OF(values),
         .wrap = values->wrap,
         .pins = values->pins,
         .waiting_bytes = values->waiting_bytes,

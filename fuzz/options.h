@@ -23,6 +23,12 @@ struct values {
     uint64_t block_size, max_block_size, buffer_size, interval_ms;
 };
 
+/* The members of options that all kinds of table have. */
+#define COMMON_OPTIONS_OF(values)                                                                  \
+    .capacity = (values)->capacity, .object_size = (size_t)(values)->object_size,                  \
+    .object_alignment = (size_t)(values)->object_alignment, .layout = (values)->layout,            \
+    .tag = (values)->tag, .first_generation = (values)->first_generation
+
 /*
  * options_other.c: domains and the like, counted tables.  Returns how many were opened, or refused.
  */

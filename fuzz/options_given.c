@@ -48,12 +48,7 @@ static bool is_untouched(const struct memory *memory)
 static haft_local_options local_options(const struct values *values)
 {
     return (haft_local_options){
-        .capacity = values->capacity,
-        .object_size = (size_t)values->object_size,
-        .object_alignment = (size_t)values->object_alignment,
-        .layout = values->layout,
-        .tag = values->tag,
-        .first_generation = values->first_generation,
+        COMMON_OPTIONS_OF(values),
         .sites = values->never_wait,
         .reuse = (haft_local_reuse)values->reuse,
         .min_free = values->min_free,

@@ -288,12 +288,7 @@ static bool is_counted_bad(const haft_counted_options *options, haft_status stat
 static void try_counted(const struct values *values)
 {
     const haft_counted_options options = {
-        .capacity = values->capacity,
-        .object_size = (size_t)values->object_size,
-        .object_alignment = (size_t)values->object_alignment,
-        .layout = values->layout,
-        .tag = values->tag,
-        .first_generation = values->first_generation,
+        COMMON_OPTIONS_OF(values),
         .min_free = values->min_free,
         .wrap = values->wrap,
         .copies = values->keep_order,
