@@ -18,8 +18,8 @@ HAFT_COPTS = ["-std=c11"] + _WARNINGS + ["-Wmissing-prototypes"] + _OPTIMISED
 # Threads may have small stacks: 16 KiB is the least on Linux, and 2 KiB of it a frame's most.
 HAFT_LIBRARY_COPTS = HAFT_COPTS + ["-Wframe-larger-than=2048"]
 
-# Criterion's eq() assigns an int to a bit field where it is used; callbacks of tests have parameters
-# that they do not need.
+# Criterion's eq() assigns an int to a bit field where it is used; callbacks of tests have
+# parameters that they do not need.
 HAFT_CRITERION_COPTS = HAFT_COPTS + ["-Wno-conversion", "-Wno-unused-parameter"]
 
 HAFT_CXXOPTS = ["-std=c++17"] + _WARNINGS + ["-Wmissing-declarations"] + _OPTIMISED
