@@ -19,8 +19,7 @@
 /* Empty descriptors that a worker keeps, in its own cache. */
 #define SPARE_BATCHES 16
 
-/* Descriptors that a worker brings at once, 11 KiB: those of the batches in use, and as many
- * again. */
+/* Descriptors that a worker brings at once, 11 KiB: twice those of the batches in use. */
 #define SEGMENT_BATCHES (2 * HAND_BATCHES)
 
 /* Workers that the smallest tables' budgets are spread over. */

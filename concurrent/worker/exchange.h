@@ -20,8 +20,7 @@ bool exchange_put_waiting(haft_worker *worker, struct batch *batch);
 /* The batch may be reused at once: in the worker's ring, or in the depot. */
 void exchange_put_ready(haft_worker *worker, struct batch *batch);
 
-/* exchange_put_ready(), but a full batch goes to the depot: any worker takes it before fresh slots.
- * */
+/* exchange_put_ready(), but a full batch goes to the depot, from which any worker takes it. */
 void exchange_offer_ready(haft_worker *worker, struct batch *batch);
 
 /* A batch to be reused at once: the worker's own or the depot's; or other workers'.  NULL: none. */

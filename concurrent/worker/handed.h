@@ -26,8 +26,7 @@ void handed_raise(haft_table *table, uint64_t ticket);
 /* The highest ticket handed over; 0: all were reclaimed, or are in transit.  Any thread. */
 uint64_t handed_ticket(const haft_table *table);
 
-/* The word is 0 again; false: it was raised meanwhile.  Look for batches that have elapsed once
- * more. */
+/* The word is 0 again; false: it was raised meanwhile: look for elapsed batches once more. */
 bool handed_clear(haft_table *table, uint64_t ticket);
 
 /*

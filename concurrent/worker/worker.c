@@ -42,8 +42,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* The duties between jobs: reclaim slots that were handed over and have elapsed, and drain the
- * lists. */
+/* The duties between jobs: reclaim what was handed over and has elapsed, and drain the lists. */
 static void do_duties(haft_worker *worker)
 {
     if (callback_is_running()) {
@@ -55,8 +54,7 @@ static void do_duties(haft_worker *worker)
     }
 }
 
-/* Give all of the worker's slots to other workers, and those that callbacks have freed meanwhile.
- * */
+/* Give all of the worker's slots to other workers, and those that callbacks free meanwhile. */
 static void let_go(haft_worker *worker)
 {
     if (open_batch_count(worker) != 0) {
