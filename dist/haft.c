@@ -8336,8 +8336,7 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 /* Empty descriptors that a worker keeps, in its own cache. */
 #define haft__SPARE_BATCHES 16
 
-/* Descriptors that a worker brings at once, 11 KiB: those of the batches in use, and as many
- * again. */
+/* Descriptors that a worker brings at once, 11 KiB: twice those of the batches in use. */
 #define haft__SEGMENT_BATCHES (2 * haft__HAND_BATCHES)
 
 /* Workers that the smallest tables' budgets are spread over. */
@@ -12193,8 +12192,7 @@ HAFT_INTERNAL bool haft__exchange_put_waiting(haft_worker *worker, struct haft__
 /* The batch may be reused at once: in the worker's ring, or in the depot. */
 HAFT_INTERNAL void haft__exchange_put_ready(haft_worker *worker, struct haft__batch *batch);
 
-/* exchange_put_ready(), but a full batch goes to the depot: any worker takes it before fresh slots.
- * */
+/* exchange_put_ready(), but a full batch goes to the depot, from which any worker takes it. */
 HAFT_INTERNAL void haft__exchange_offer_ready(haft_worker *worker, struct haft__batch *batch);
 
 /* A batch to be reused at once: the worker's own or the depot's; or other workers'.  NULL: none. */
@@ -12236,8 +12234,7 @@ HAFT_INTERNAL void haft__handed_raise(haft_table *table, uint64_t ticket);
 /* The highest ticket handed over; 0: all were reclaimed, or are in transit.  Any thread. */
 HAFT_INTERNAL uint64_t haft__handed_ticket(const haft_table *table);
 
-/* The word is 0 again; false: it was raised meanwhile.  Look for batches that have elapsed once
- * more. */
+/* The word is 0 again; false: it was raised meanwhile: look for elapsed batches once more. */
 HAFT_INTERNAL bool haft__handed_clear(haft_table *table, uint64_t ticket);
 
 /*
@@ -14203,8 +14200,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* The duties between jobs: reclaim slots that were handed over and have elapsed, and drain the
- * lists. */
+/* The duties between jobs: reclaim what was handed over and has elapsed, and drain the lists. */
 static void haft__do_duties(haft_worker *worker)
 {
     if (haft__callback_is_running()) {
@@ -14216,8 +14212,7 @@ static void haft__do_duties(haft_worker *worker)
     }
 }
 
-/* Give all of the worker's slots to other workers, and those that callbacks have freed meanwhile.
- * */
+/* Give all of the worker's slots to other workers, and those that callbacks free meanwhile. */
 static void haft__let_go(haft_worker *worker)
 {
     if (haft__open_batch_count(worker) != 0) {
