@@ -60,18 +60,17 @@ def stress_program(name, deps = []):
         alwayslink = True,
     )
 
-def stress_test(program, name = None, words = []):
+def stress_test(program, words = ""):
     """A program with its default rounds and threads.
 
     Args:
       program: a stress_program
-      name: of the test; made of the program and the words by default
       words: flavour, clock and mode
     """
     cc_test(
-        name = name or "_".join([program] + words),
+        name = (program + " " + words).strip().replace(" ", "_"),
         size = "medium",
-        args = words,
+        args = words.split(" ") if words else [],
         linkopts = LINKOPTS,
         tags = TAGS + (["many-threads"] if "short_lived" in words else []),
         deps = [":%s_parts" % program],
