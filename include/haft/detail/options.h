@@ -22,7 +22,8 @@ typedef struct haft_footprint {
     uint64_t reserved[1]; /* 0; for what a later version says */
 } haft_footprint;
 
-typedef struct haft_domain haft_domain; /* see haft/domain.h */
+/* See haft/domain.h. */
+typedef struct haft_domain haft_domain;
 
 /* What a table was opened with, as haft_local_info() and its kin say. */
 typedef struct haft_info {
