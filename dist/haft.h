@@ -61,18 +61,18 @@
  *     haft/id.h             207  the id: what names an object instead of a pointer
  *     haft/status.h         381  what haft's functions answer
  *     haft/view.h           724  resolving ids: what every table has in common
- *     haft/domain.h        1446  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1761  the handle table that all threads share, and its workers
- *     haft/counted.h       2227  the handle table for any thread: objects are held by counts
- *     haft/local.h         2571  the handle table of one thread: slots with holes, stable addresses
+ *     haft/domain.h        1447  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1760  the handle table that all threads share, and its workers
+ *     haft/counted.h       2226  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2570  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2889  visiting the live objects of a shared table
- *     haft/pin.h           2999  holding on to an object beyond a read section
- *     haft/share.h         3048  hand a local table over to all threads, and back
- *     haft/memory.h        3125  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2888  visiting the live objects of a shared table
+ *     haft/pin.h           2998  holding on to an object beyond a read section
+ *     haft/share.h         3047  hand a local table over to all threads, and back
+ *     haft/memory.h        3124  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4151  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4150  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
@@ -1260,7 +1260,8 @@ typedef struct haft_footprint {
     uint64_t reserved[1]; /* 0; for what a later version says */
 } haft_footprint;
 
-typedef struct haft_domain haft_domain; /* see haft/domain.h */
+/* See haft/domain.h. */
+typedef struct haft_domain haft_domain;
 
 /* What a table was opened with, as haft_local_info() and its kin say. */
 typedef struct haft_info {
@@ -1473,8 +1474,6 @@ HAFT_ONLY_INLINE void haft_note_grace_elapsed(void)
  * Progress  wait-free.
  * Cost      O(1).
  */
-
-typedef struct haft_domain haft_domain;
 
 /*
  * The clocks.  X(UPPER, lower): HAFT_CLOCK_UPPER, which is called "lower" in messages.
