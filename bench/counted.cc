@@ -1,11 +1,10 @@
 /*
- * bench/counted.cc - what it costs to hold an object while it is used, and to look at it without.
+ * bench/counted.cc - what it costs to hold an object while it is used.
  *
  *   hold         1,024 objects; each thread goes through all, in another order: hold the
  *                object, read a word, let it go.  One item is one object.
  *   hold_own     the same, each thread always the same object, another one for each thread
  *   hold_one     the same, all threads one object
- *   copy         1,024 values of 8 bytes: copied out without being held
  *   insert_free_any  an object is inserted and freed, again and again.  One item is both
  *
  * A second thread is alive in each, since glibc's mutexes and shared_ptr of libstdc++ leave their
@@ -17,44 +16,17 @@
 #include "bench/pool.h"
 #include "bench/random.h"
 
-#include <atomic>
-#include <thread>
 #include <vector>
 
 namespace
 {
 
+using bench::Companion;
 using bench::Object;
-using bench::Span;
 
 constexpr uint64_t most_objects = 1024;
 constexpr uint64_t uses_a_round = 1024;
 constexpr uint64_t capacity = 4096;
-
-/* A thread that does nothing. */
-class Companion
-{
-  public:
-    Companion()
-        : thread([this] {
-              while (!ends.load(std::memory_order_relaxed)) {
-                  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-              }
-          })
-    {
-    }
-    ~Companion()
-    {
-        ends.store(true, std::memory_order_relaxed);
-        thread.join();
-    }
-    Companion(const Companion &) = delete;
-    Companion &operator=(const Companion &) = delete;
-
-  private:
-    std::atomic<bool> ends{false};
-    std::thread thread;
-};
 
 /* A table that threads use without workers: bench::run_rounds() asks for these. */
 struct NoWorker {
@@ -112,8 +84,7 @@ std::vector<haft_id> order_of(const std::vector<haft_id> &ids, int thread, uint6
     return order;
 }
 
-template <class Table, class Look>
-void look_at(benchmark::State &state, uint64_t first, uint64_t count, Look look)
+template <class Table> void use_all(benchmark::State &state, uint64_t first, uint64_t count)
 {
     Table &table = *Running<Table>::table;
     const auto order = order_of(Running<Table>::ids, state.thread_index(), first, count);
@@ -124,7 +95,7 @@ void look_at(benchmark::State &state, uint64_t first, uint64_t count, Look look)
         uint64_t sum = 0;
 
         for (const haft_id id : order) {
-            sum += look(table, id);
+            sum += table.use(id);
         }
         bench::keep(sum);
         is_wrong |= sum != uses_a_round;
@@ -135,29 +106,19 @@ void look_at(benchmark::State &state, uint64_t first, uint64_t count, Look look)
     report(state, uses_a_round);
 }
 
-template <class Table> uint64_t use(Table &table, haft_id id)
-{
-    return table.use(id);
-}
-
 template <class Table> void hold(benchmark::State &state)
 {
-    look_at<Table>(state, 0, most_objects, use<Table>);
+    use_all<Table>(state, 0, most_objects);
 }
 
 template <class Table> void hold_own(benchmark::State &state)
 {
-    look_at<Table>(state, static_cast<uint64_t>(state.thread_index()), 1, use<Table>);
+    use_all<Table>(state, static_cast<uint64_t>(state.thread_index()), 1);
 }
 
 template <class Table> void hold_one(benchmark::State &state)
 {
-    look_at<Table>(state, 0, 1, use<Table>);
-}
-
-template <class Table> void copy(benchmark::State &state)
-{
-    look_at<Table>(state, 0, most_objects, [](Table &table, haft_id id) { return table.copy(id); });
+    use_all<Table>(state, 0, 1);
 }
 
 template <class Table> void insert_free(benchmark::State &state)
@@ -295,9 +256,4 @@ void bench::add_cases()
     add_hold_one<SharedPointers>("shared_ptr");
     add_hold_one<Lfht<Memb>>("lfht_memb");
     add_hold_one<Tbb>("tbb");
-    add_one<CountedCopies>("copy", "haft_counted", most_objects, copy<CountedCopies>);
-    add_one<MutexCount>("copy", "mutex_count", most_objects, copy<MutexCount>);
-    add_one<ReadWriteCount>("copy", "read_write_count", most_objects, copy<ReadWriteCount>);
-    add_one<WeakPointers>("copy", "weak_ptr", most_objects, copy<WeakPointers>);
-    add_one<BareSteps>("copy", "bare", most_objects, copy<BareSteps>);
 }

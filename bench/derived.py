@@ -28,7 +28,7 @@ ITEMS = [
          {"insert": 1, "free": 1, "quiescent": 1 / 128}, "churn/haft_workers/1024/1"),
     Item("the same, freed by another thread", "haft_table",
          {"insert": 1, "free another's": 1, "quiescent": 1 / 128}, "churn/haft_workers/1024/1"),
-    Item("copy, all threads one value", "haft_counted", {"copy": 1}, "copy/haft_counted/1024/1"),
+    Item("copy, all threads one value", "haft_counted", {"copy": 1}, "unwrap/haft_counted_copy/1024/1"),
     Item("acquire and release, each thread its object", "haft_counted",
          {"acquire own": 1, "release own": 1}, "hold_own/haft_counted/1/1"),
     Item("acquire and release, all threads one object", "haft_counted",

@@ -187,14 +187,6 @@ class MutexCount
         return first;
     }
 
-    uint64_t copy(haft_id id)
-    {
-        const std::lock_guard<std::mutex> held(mutex);
-        const CountedEntry *entry = live(id);
-
-        return entry != nullptr ? entry->object.first : 0;
-    }
-
   private:
     CountedEntry *live(haft_id id)
     {
@@ -263,14 +255,6 @@ class ReadWriteCount
         return first;
     }
 
-    uint64_t copy(haft_id id)
-    {
-        const std::shared_lock<std::shared_mutex> held(mutex);
-        const CountedEntry *entry = live(id);
-
-        return entry != nullptr ? entry->object.first : 0;
-    }
-
   private:
     CountedEntry *live(haft_id id)
     {
@@ -337,8 +321,6 @@ class UndoCount
         }
         return first;
     }
-
-    uint64_t copy(haft_id id) { return use(id); }
 
   private:
     __attribute__((noinline)) CountedEntry *acquire(haft_id id)

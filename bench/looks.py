@@ -62,6 +62,11 @@ BACKLOG = ["haft_workers", "haft_qsbr_caller", "haft_qsbr_thread", "haft_memb_ca
            "haft_memb_thread"]
 
 
+# Of bench/growth.cc: tables by colour, calls by line.
+GROWTH = {"raw": "#000000", "haft_local": "#4d9fff", "haft_table": "#1f4fb4", "haft_counted": "#1b8a3a",
+          "haft_open": "#1f4fb4", "haft_parked": "#d62728"}
+GROWTH_LINES = [Look("", "o", "-"), Look("", "s", "--"), Look("", "^", ":")]
+
 # Of bench/pauses.cc.
 PAUSES = {
     "no_table": Look("#000000", "x", BOUND),

@@ -87,7 +87,9 @@ class Results:
         """All repetitions of several sessions."""
         if len(sessions) == 1:
             return sessions[0]
-        whole = Results(dict(sessions[0].context))
+        whole = Results({})
+        for one in sessions:  # older ones may lack something
+            whole.context = {**one.context, **whole.context}
         whole.context["sessions"] = [ratios for one in sessions
                                      for ratios in one.context.get("sessions", [])]
         whole.context["commits"] = list(dict.fromkeys(one.context["commit"] for one in sessions))
@@ -138,9 +140,10 @@ class Program:
     """One program and which of its cases are wanted: a regular expression, or for the Rust
     program beginnings of names; none stands for all."""
 
-    def __init__(self, name, wanted=None):
+    def __init__(self, name, wanted=None, once=False):
         self.name = name
         self.wanted = wanted
+        self.once = once  # in a session, not in each repetition
 
     def command(self, seconds):
         if self.name == PEERS:
@@ -195,9 +198,11 @@ def measure(programs, repetitions, seconds):
     results = Results(machine())
     results.context["repetitions"] = repetitions
     results.context["seconds"] = seconds
-    total = repetitions * len(programs)
+    runs = [program for turn in range(repetitions) for program in programs
+            if turn == 0 or not program.once]
+    total = len(runs)
     try:
-        for done, program in enumerate(programs * repetitions):
+        for done, program in enumerate(runs):
             progress.show(done / total, f"{done} of {total} runs: {program.name}")
             program.run(seconds, results)
     finally:

@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plot  # noqa: E402  (after the choice of what draws)
 from matplotlib import patches, ticker  # noqa: E402
 
+import growth  # noqa: E402
 import looks  # noqa: E402
 import report  # noqa: E402
 
@@ -117,6 +118,27 @@ def reads(results, folder, name):
     axes.legend(handles=[patches.Patch(color="#777777", label="alone"),
                          patches.Patch(facecolor="#777777", edgecolor="white", hatch="////",
                                        label="beside a thread at full churn")], fontsize=8)
+    save(figure, folder, name)
+
+
+def over_growth(results, folder, name):
+    """A panel for each thing that grows."""
+    if not any(growth.series(results, group) for group in growth.GROUPS):
+        return
+    figure, panels = plot.subplots(1, len(growth.GROUPS), figsize=(13, 5), sharey=True)
+    for axes, group in zip(panels, growth.GROUPS):
+        lines = dict(zip(group.contracts, looks.GROWTH_LINES))
+        for (call, subject), row in growth.series(results, group).items():
+            found = sorted((size, statistics.median(values)) for size, values in row.items())
+            axes.plot(*zip(*found), lines[call].line, marker=lines[call].marker, markersize=4,
+                      color=looks.GROWTH[subject], label=f"{call}, {subject}")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(plain)
+        axes.set_xlabel(group.what)
+        axes.grid(True, alpha=0.3)
+        axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncol=2)
+    panels[0].set_ylabel("nanoseconds a call")
     save(figure, folder, name)
 
 
@@ -246,4 +268,5 @@ def write(results, folder):
     for chosen in looks.OVER_SIZES:
         over_sizes(results, folder, chosen)
     reads(results, folder, "reads.png")
+    over_growth(results, folder, "growth.png")
     backlog(results, folder, "backlog.png")

@@ -12,6 +12,7 @@
 #include "bench/pinned.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -54,6 +55,34 @@ class Span
 };
 
 inline Span span; /* of the benchmark that runs now */
+
+/*
+ * A thread that does nothing: in a program of one thread, glibc's mutexes and shared_ptr of
+ * libstdc++ leave their atomic operations out.
+ */
+class Companion
+{
+  public:
+    Companion()
+        : thread([this] {
+              while (!ends.load(std::memory_order_relaxed)) {
+                  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+              }
+          })
+    {
+    }
+    ~Companion()
+    {
+        ends.store(true, std::memory_order_relaxed);
+        thread.join();
+    }
+    Companion(const Companion &) = delete;
+    Companion &operator=(const Companion &) = delete;
+
+  private:
+    std::atomic<bool> ends{false};
+    std::thread thread;
+};
 
 /* The table of the benchmark that runs now. */
 template <class Table> struct Shared {

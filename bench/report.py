@@ -6,6 +6,7 @@ import statistics
 import subprocess
 
 import derived
+import growth
 import quick
 from measured import ROOT, circumstances
 
@@ -69,9 +70,13 @@ would write them; `undo_count` raises a count in the word before it looks at the
 pointer; Rust's tables read under a guard; hash tables and arrays under their lock or in a section. `bare` is the bound: two loads and compare-and-swaps. `haft_table` resolves
 in a read section.""",
             ["hold", "hold_own", "hold_one"], "threads"),
-    Section("Copy", """\
-1,024 values of 8 bytes, copied out by id. `bare` is a call that loads, compares and loads.""",
-            ["copy"], "threads"),
+    Section("Unwrapping", """\
+Look-ups alone: 1,024 values of 8 bytes, all live; each thread looks all up by id, in random order. `haft_table` resolves
+in a read section for all, `haft_counted_copy` copies the value out, `haft_counted_acquire` acquires and releases.
+`mutex` and `read_write_lock` are an array under a lock; `mutex_slotmap` and `rwlock_slotmap` Rust's slotmap in
+parking_lot's locks; `shared_unordered_map` holds the values in place, under a read-write lock; `weak_ptr` locks a weak
+pointer. `bare` is the bound: a call that loads, compares and loads.""",
+            ["unwrap"], "threads"),
     Section("Insert and free without workers", """\
 An object is inserted and freed, again and again; `bare` is three loads and compare-and-swaps. The tables beside it
 insert under a mutex.""",
@@ -91,15 +96,6 @@ lock.""",
 One thread resolves 16,384 ids in random order, a read section around each: alone (1 thread), and
 beside a thread at full churn (2 threads). Only the reader's items count.""",
             ["read_alone", "read_under_churn"], "threads"),
-    Section("A frame's memory", """\
-From events to actions, three allocations each: `//bench:frame` describes it. `bare` moves a pointer
-through a buffer without a look at room.""", ["event_to_action", "action_memory"], "size"),
-    Section("Births and deaths at the frame boundary", """\
-All three are haft: one by one through a worker, or put off by command sets; `//bench:frame`.""",
-            ["frame_create"], "size"),
-    Section("Scans", """\
-Visiting the live ones of 1,048,576 slots, of which the given percentage is live: `//bench:frame`.""",
-            ["scan_100", "scan_50", "scan_10"], "size"),
 ]
 
 
@@ -454,6 +450,20 @@ def pauses(results):
     return "\n".join([*lines, *table(["", "table", "processor, ns"], rows), ""])
 
 
+# --- two sessions ---
+
+
+def apart(results, other):
+    """The rows of both whose ranges do not overlap."""
+    rows = []
+    both = [name for name in results.counters if results.rate(name) and other.rate(name)]
+    for name in both:
+        here, there = results.values(name), other.values(name)
+        if max(here) < min(there) or max(there) < min(here):
+            rows.append(f"{name}: {cell(here)} against {cell(there)}, {results.rate(name) / other.rate(name):.2f} times")
+    return rows + [f"{len(rows)} of {circumstances.counted(len(both), 'row')} do not overlap"]
+
+
 # --- the page ---
 
 PLOTS = [
@@ -462,6 +472,7 @@ PLOTS = [
     ("resolve.png", "Time of a resolve over the number of objects"),
     ("get.png", "Time of a get over the number of objects, one thread"),
     ("reads.png", "Reads alone and beside a thread at full churn"),
+    ("growth.png", "Time of a call over the number of live objects, open tables and open workers"),
     ("backlog.png", "Freed slots over time: two threads churn in a table of 65,536, and a third one"
                     " stays in a read section for a fifth of the time"),
 ]
@@ -501,7 +512,7 @@ def head(context):
         f" {context['compiler']}, `-c opt`; {context['rust']}, release build;"
         f" {of_commits(context)}. Cells are millions of items a second: the median of"
         f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest)"
-        f"{of_sessions(context)}, {context['seconds']} s each. Peak slots: the median (to the most)."
+        f"{of_sessions(context)}, of at least {context['seconds']} s each. Peak slots: the median (to the most)."
         f" {threads[0].upper()}{threads[1:]}{of_series(context)}",
         "",
     ]
@@ -519,5 +530,5 @@ def write(results):
             lines += boxes(results)
     if "lines" in results.context:
         lines += derived.write(results, results.context["lines"])
-    lines += single_calls(results) + memory(results) + losses(results)
+    lines += single_calls(results) + memory(results) + growth.write(results) + losses(results)
     return "\n".join(lines).rstrip() + "\n"

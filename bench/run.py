@@ -19,23 +19,27 @@ from measured import (PEERS, ROOT, Blocked, Pauses, Program, Results, Series, le
 FREE = 0.9  # of a core, for each thread, or figures are of the machine's other programs too
 PUBLISHED = os.path.join(ROOT, "docs", "performance", "results.json")
 
+# What a session measures: of sizes that say the same, and of programs that no page shows, nothing.
 ALL = [
-    Program("local"),
-    Program("resolve"),
-    Program("side"),
+    Program("local", "(get|insert_free|iterate)/.*/(1024|16384|262144)/|_in_place|_boxed|open_close"),
+    Program("resolve", "/(1024|16384)/|(raw|compared|haft_[a-z]*)/262144/|/4194304/"),
+    Program("side", "/16384/"),
     Program("churn", "-churn/haft_local/"),
     Program("contention", "mixed/"),
     Program("counted"),
     Program("handoff"),
-    Program("replace"),
+    Program("replace", "-/4$|_thread/|lfht_qsbr"),
     Program("reads"),
-    Program("frame"),
+    Program("unwrap"),
+    Program("growth", "-/100000000/"),
+    Program("growth", "(raw|haft_table|haft_counted)/100000000/", once=True),
     Program("memory"),
     Series("backlog"),
     Program(PEERS),
     Pauses("pauses"),
     Pauses(PEERS),
 ]
+NAMES = list(dict.fromkeys(program.name for program in ALL if program.name != PEERS)) + ["frame"]
 SHARED = "haft_(workers|qsbr_caller|memb_caller)|mutex|spin_lock|tbb|malloc|mimalloc"
 SCALING = [
     Program("contention", f"/({SHARED})/"),
@@ -58,7 +62,7 @@ workers clock; above 1 haft is better in those with a peer's name):
 {quick.explain()}
 
 examples:
-  ./dev bench                           all programs, tables on standard output: about 20 minutes
+  ./dev bench                           all programs, tables on standard output: about 12 minutes
   ./dev bench --quick                   the ratios as JSON: under two minutes
   ./dev bench --report                  all, and docs/performance.md with its plots
   ./dev bench --report --sessions 5     the same five times, an hour apart
@@ -71,6 +75,11 @@ examples:
                                         beyond the live objects: three minutes
   ./dev bench --report --from results.json
                                         the report once more from figures kept by --save
+  ./dev bench --report --from a.json --from b.json
+                                        the report from two sessions
+  ./dev bench --report --from b.json --against docs/performance/results.json
+                                        the same from b.json and the published figures, and which
+                                        rows of the two have ranges that do not overlap
   ./dev bench churn --benchmark_filter=haft_workers
                                         one program with Google Benchmark's own flags
 """
@@ -93,13 +102,14 @@ def arguments():
     chosen.add_argument("--report", action="store_true",
                         help="write docs/performance.md and README's ratios as well")
     parser.add_argument("--repetitions", type=int, metavar="N",
-                        help="5 by default (--blocked: 1); with several sessions, in each")
+                        help="5 by default (--blocked: 1); with several sessions 3 in each")
     parser.add_argument("--sessions", type=int, metavar="N", default=1,
                         help="all of it N times (1)")
     parser.add_argument("--apart", type=int, metavar="MINUTES", default=60,
                         help="between two sessions (60)")
     parser.add_argument("--seconds", type=float, metavar="S",
-                        help="least time for each case in each repetition; 0.1 by default."
+                        help="least time for each case in each repetition; 0.02 by default"
+                             " (--quick, --scaling: 0.1)."
                              "  --blocked: for which the thread blocks; 60")
     parser.add_argument("--plot", metavar="FILE",
                         help="with --scaling, --blocked, --pauses: a picture of it, as PNG")
@@ -107,6 +117,9 @@ def arguments():
     parser.add_argument("--list", action="store_true", help="the programs that can be named")
     parser.add_argument("--from", dest="source", metavar="FILE", action="append",
                         help="measure nothing: use these; once for each session")
+    parser.add_argument("--against", metavar="FILE",
+                        help="print the rows whose ranges do not overlap with these figures' (of"
+                             " --save or docs/performance); --report makes its page of both")
     return parser.parse_args()
 
 
@@ -115,13 +128,13 @@ def refuse(why):
     return 2
 
 
-def load(path):
+def load(path, option="--from"):
     try:
         return Results.load(path)
     except OSError as error:
-        sys.exit(refuse(f"--from: '{path}': {error.strerror}"))
+        sys.exit(refuse(f"{option}: '{path}': {error.strerror}"))
     except (ValueError, KeyError, TypeError, AttributeError):
-        sys.exit(refuse(f"--from: '{path}' holds no figures that --save kept"))
+        sys.exit(refuse(f"{option}: '{path}' holds no figures that --save kept"))
 
 
 def look_at_cores(options):
@@ -149,7 +162,7 @@ def mode_of(options):
 def session(options):
     look_at_cores(options)
     mode = mode_of(options)
-    programs, repetitions, seconds = MODES.get(mode, (ALL, 5, 0.1))
+    programs, repetitions, seconds = MODES.get(mode, (ALL, 5 if options.sessions == 1 else 3, 0.02))
     results = measure(programs, options.repetitions or repetitions, options.seconds or seconds)
     if mode is None:
         results.context["lines"] = derived.count_lines()
@@ -172,7 +185,7 @@ def figures(options):
 def main():
     options = arguments()
     if options.list:
-        print("\n".join(program.name for program in ALL if program.name != PEERS))
+        print("\n".join(NAMES))
         return
     mode = mode_of(options)
     if options.plot and mode not in DRAWN:
@@ -182,6 +195,10 @@ def main():
     results = figures(options)
     if options.save:
         results.save(options.save)
+    if options.against:
+        other = load(options.against, "--against")
+        print("\n".join(report.apart(results, other)), file=sys.stderr)
+        results = Results.together([other, results]) if options.report else results
     if options.quick:
         published = load(PUBLISHED) if os.path.exists(PUBLISHED) else None
         print(json.dumps(quick.evaluate(results, published), indent=1))

@@ -1,10 +1,10 @@
 #!/bin/bash
 # Runs a small part of each program for a moment: do the names, the counters and the table hold?
-# Usage: smoke_test.sh <table.py> <backlog> <blocked> <pauses> <program>...
+# Usage: smoke_test.sh <table.py> <run.py> <backlog> <blocked> <pauses> <program>...
 set -euo pipefail
 
-readonly table=$1 backlog=$2 blocked=$3 pauses=$4
-shift 4
+readonly table=$1 run=$2 backlog=$3 blocked=$4 pauses=$5
+shift 5
 readonly name='[a-z_0-9]+/[a-z_]+/[0-9]+/[0-9]+'
 readonly report=$(mktemp)
 trap 'rm -f "$report"' EXIT
@@ -52,6 +52,35 @@ for program in "$@"; do
             ;;
     esac
 done
+
+# Do the sessions of run.py measure what ratios and derived figures are made of, but for Rust's?
+python3 - "$run" "$@" <<'END' || fail "no session measures what the page needs"
+import os, subprocess, sys
+run, *programs = sys.argv[1:]
+sys.path.insert(0, os.path.dirname(run))
+import derived, quick
+from measured import Results
+from run import ALL
+
+class Asked(Results):
+    names = {item.measured for item in derived.ITEMS}
+    def values(self, name, counter="items_per_second"):
+        self.names.add(name)
+        return [1.0]
+
+for ratio in quick.ratios():
+    ratio.compute(Asked())
+measured = set()
+for path in programs:
+    for one in ALL:
+        if one.name == os.path.basename(path):
+            measured |= set(subprocess.run(
+                [path, "--benchmark_list_tests", f"--benchmark_filter={one.wanted or 'all'}"],
+                capture_output=True, text=True, check=True).stdout.split())
+rust = ("sharded_slab", "slotmap")
+missing = {name for name in Asked.names - measured if name.split("/")[1] not in rust}
+sys.exit(f"no session measures {missing}" if missing else 0)
+END
 
 # On a machine with other work the threads may get no time at all in the shorter run.
 check_backlog()

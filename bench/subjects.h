@@ -32,8 +32,10 @@ namespace bench
 {
 
 struct Object {
-    uint64_t first; /* never 0 */
+    uint64_t first;       /* never 0 */
+#ifndef HAFT_BENCH_VALUES /* which a program defines where objects are values of 8 bytes */
     uint64_t others[2];
+#endif
 #ifdef HAFT_BENCH_ENDS /* which a program defines that looks when objects end */
     ~Object();
 #endif

@@ -21,7 +21,10 @@ template <class Worker> std::vector<haft_id> insert_all(Worker &worker, uint64_t
 
     ids.reserve(count);
     for (uint64_t i = 1; i <= count; i++) {
-        ids.push_back(worker.insert(Object{i, {0, 0}}));
+        Object object{};
+
+        object.first = i;
+        ids.push_back(worker.insert(object));
     }
     return ids;
 }

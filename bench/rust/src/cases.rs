@@ -1,8 +1,8 @@
 //! The workloads, as the C++ programs beside this folder describe them: churn.h, replace.cc,
-//! handoff.cc, contention.cc, resolve.cc, local.cc, counted.cc.
+//! handoff.cc, contention.cc, resolve.cc, local.cc, counted.cc, unwrap.cc.
 
 use crate::measure::{alone, black_box, together, Case, Object, Random};
-use crate::tables::{Locked, MutexLocked, Sharded, Shared};
+use crate::tables::{Locked, MutexLocked, Sharded, Shared, Value};
 use slotmap::{DefaultKey, SecondaryMap, SlotMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -202,13 +202,19 @@ fn resolve<T: Shared>(workload: &'static str, subject: &'static str, size: usize
     Case { workload, subject, size, threads: 1, items_a_round: size as u64, run: Box::new(run) }
 }
 
-/// A guard holds the object while its first word is read; each thread goes in another order.
-fn hold<T: Shared>(subject: &'static str, threads: usize) -> Case {
+/// All are looked up, each thread in another order: a guard holds the object while its first word is
+/// read (`hold`), values have 8 bytes (`unwrap`).
+fn look_up<V: Value + Copy, T: Shared<V>>(
+    workload: &'static str,
+    subject: &'static str,
+    one: V,
+    threads: usize,
+) -> Case {
     let mut filled = None;
     let run = move |rounds| {
         let (table, ids) = filled.get_or_insert_with(|| {
             let table = T::new();
-            let ids: Vec<T::Id> = (0..HOLD_SIZE).map(|_| table.insert(OBJECT)).collect();
+            let ids: Vec<T::Id> = (0..HOLD_SIZE).map(|_| table.insert(one)).collect();
             (table, ids)
         });
         let (table, ids) = (&*table, &*ids);
@@ -222,7 +228,7 @@ fn hold<T: Shared>(subject: &'static str, threads: usize) -> Case {
         })
     };
     Case {
-        workload: "hold",
+        workload,
         subject,
         size: HOLD_SIZE,
         threads,
@@ -355,11 +361,15 @@ fn thread_counts() -> Vec<usize> {
     counts
 }
 
-fn add_shared<T: Shared>(makers: &mut Vec<Box<dyn Fn() -> Case>>, subject: &'static str) {
+fn add_shared<T: Shared, U: Shared<u64>>(
+    makers: &mut Vec<Box<dyn Fn() -> Case>>,
+    subject: &'static str,
+) {
     for threads in thread_counts() {
         makers.push(Box::new(move || churn::<T>(subject, threads)));
         makers.push(Box::new(move || replace::<T>(subject, threads)));
-        makers.push(Box::new(move || hold::<T>(subject, threads)));
+        makers.push(Box::new(move || look_up::<Object, T>("hold", subject, OBJECT, threads)));
+        makers.push(Box::new(move || look_up::<u64, U>("unwrap", subject, 1, threads)));
     }
     for size in [1024, 16384, 262144] {
         makers.push(Box::new(move || resolve::<T>("resolve_each", subject, size)));
@@ -380,9 +390,9 @@ fn add_traffic<T: Shared>(makers: &mut Vec<Box<dyn Fn() -> Case>>, subject: &'st
 /// What makes the cases: a table is filled only when its case runs.
 pub fn makers() -> Vec<Box<dyn Fn() -> Case>> {
     let mut makers: Vec<Box<dyn Fn() -> Case>> = Vec::new();
-    add_shared::<Sharded>(&mut makers, "sharded_slab");
-    add_shared::<Locked>(&mut makers, "rwlock_slotmap");
-    add_shared::<MutexLocked>(&mut makers, "mutex_slotmap");
+    add_shared::<Sharded<Object>, Sharded<u64>>(&mut makers, "sharded_slab");
+    add_shared::<Locked<Object>, Locked<u64>>(&mut makers, "rwlock_slotmap");
+    add_shared::<MutexLocked<Object>, MutexLocked<u64>>(&mut makers, "mutex_slotmap");
     add_traffic::<Sharded<Object>>(&mut makers, "sharded_slab");
     add_traffic::<Locked<Object>>(&mut makers, "rwlock_slotmap");
     add_traffic::<MutexLocked<Object>>(&mut makers, "mutex_slotmap");

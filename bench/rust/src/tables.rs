@@ -5,7 +5,8 @@ use parking_lot::{Mutex, RwLock};
 use sharded_slab::Slab;
 use slotmap::{DefaultKey, Key, KeyData, SlotMap};
 
-/// What a table holds: objects that only fill memory, or that tell when they are dropped.
+/// What a table holds: objects that only fill memory, values of 8 bytes, or what tells when it is
+/// dropped.
 pub trait Value: Sync + Send + 'static {
     fn first_word(&self) -> u64;
 }
@@ -13,6 +14,12 @@ pub trait Value: Sync + Send + 'static {
 impl Value for Object {
     fn first_word(&self) -> u64 {
         self[0]
+    }
+}
+
+impl Value for u64 {
+    fn first_word(&self) -> u64 {
+        *self
     }
 }
 
