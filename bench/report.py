@@ -67,8 +67,8 @@ limit or counters. `shared_ptr` is an array of shared pointers and generations u
 1,024 objects, each held while a word of it is read, in random order (`hold`); one object for each thread
 (`hold_own`); one for all threads (`hold_one`). `mutex_count` and `read_write_count` are a lock and a count, as one
 would write them; `undo_count` raises a count in the word before it looks at the generation; `weak_ptr` locks a weak
-pointer; Rust's tables read under a guard; hash tables and arrays under their lock or in a section. `bare` is the bound: two loads and compare-and-swaps. `haft_table` resolves
-in a read section.""",
+pointer; Rust's tables read under a guard; hash tables and arrays under their lock or in a section. `bare` is the
+bound: two loads and compare-and-swaps. `haft_table` resolves in a read section.""",
             ["hold", "hold_own", "hold_one"], "threads"),
     Section("Unwrapping", """\
 Look-ups alone: 1,024 values of 8 bytes, all live; each thread looks all up by id, in random order. `haft_table` resolves

@@ -86,7 +86,7 @@ explorer_cases()
 benches()
 {
     sed -nE '/^PROGRAMS = \[/,/^\]/s/^    "(.*)",$/\1/p' "$root/bench/BUILD"
-    echo backlog
+    printf "backlog\npauses\n"
 }
 
 verify_steps()
