@@ -2,9 +2,10 @@
  * lib/base/os.h - the functions that haft needs of an operating system.
  *
  * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
- * (-DHAFT_OS_BARE).  All are compiled, and an #if in each leaves all but one empty: a port is
- * another os_*.c with such an #if.  No other file of lib/, concurrent/ and kit/ calls the system or
- * includes its headers, except the files of an export.
+ * (-DHAFT_OS_BARE); os_lacking.c what several of them lack.  All are compiled, and an #if in each
+ * leaves what is not for the system empty: a port is another os_*.c with such an #if.  No other
+ * file of lib/, concurrent/ and kit/ calls the system or includes its headers, except the files of
+ * an export.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */

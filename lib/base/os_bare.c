@@ -39,13 +39,6 @@ bool os_commit(char *base, size_t size)
     return true;
 }
 
-void os_dump(char *base, size_t size, bool wanted)
-{
-    (void)base;
-    (void)size;
-    (void)wanted;
-}
-
 void os_release(char *base, size_t size)
 {
     (void)size;
@@ -57,34 +50,6 @@ bool os_discard(char *base, size_t size)
     (void)base;
     (void)size;
     return false;
-}
-
-bool os_populate(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-    return true;
-}
-
-void os_ask_for_huge_pages(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-}
-
-void *os_alloc_aligned(size_t alignment, size_t size)
-{
-    return aligned_alloc(alignment, size);
-}
-
-void os_free_aligned(void *memory)
-{
-    free(memory);
-}
-
-bool os_free_takes_aligned(void)
-{
-    return true;
 }
 
 /* --- chance, time, numbers, words --- */
@@ -107,20 +72,9 @@ uint64_t os_thread_number(void)
     return 1;
 }
 
-bool os_thread_has_ended(uint64_t number)
-{
-    (void)number;
-    return false;
-}
-
 uint64_t os_process_number(void)
 {
     return 1;
-}
-
-void os_print(const char *line)
-{
-    fprintf(stderr, "haft: %s\n", line);
 }
 
 bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
@@ -132,16 +86,6 @@ bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
 
 /* --- threads --- */
 
-int os_cancel_off(void)
-{
-    return 0;
-}
-
-void os_cancel_restore(int before)
-{
-    (void)before;
-}
-
 void os_yield(void)
 {
 }
@@ -149,18 +93,6 @@ void os_yield(void)
 void os_sleep(uint64_t ns)
 {
     (void)ns;
-}
-
-void os_wait_address(const void *word, uint64_t value, uint64_t ns)
-{
-    (void)word;
-    (void)value;
-    (void)ns;
-}
-
-void os_wake_address(const void *word)
-{
-    (void)word;
 }
 
 bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
@@ -256,11 +188,4 @@ void os_semaphore_wait(struct os_semaphore *semaphore)
     assert(semaphore == NULL);
 }
 
-bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
-{
-    (void)before;
-    (void)in_parent;
-    (void)in_child;
-    return false;
-}
 #endif /* HAFT_OS_BARE */

@@ -35,17 +35,7 @@ static struct timespec time_of(uint64_t ns)
 
 /* --- cancellation, which bionic lacks --- */
 
-#ifdef __ANDROID__
-int os_cancel_off(void)
-{
-    return 0;
-}
-
-void os_cancel_restore(int before)
-{
-    (void)before;
-}
-#else
+#ifndef __ANDROID__
 int os_cancel_off(void)
 {
     int before = PTHREAD_CANCEL_ENABLE;
@@ -207,12 +197,6 @@ static void ask_for_small_pages(char *base, size_t size)
     (void)size;
 }
 
-void os_ask_for_huge_pages(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-}
-
 void os_dump(char *base, size_t size, bool wanted)
 {
 #ifdef MADV_NOCORE
@@ -228,25 +212,6 @@ void os_dump(char *base, size_t size, bool wanted)
 bool os_discard(char *base, size_t size)
 {
     return mmap(base, size, PROT_READ | PROT_WRITE, MAP_FLAGS | MAP_FIXED, -1, 0) != MAP_FAILED;
-}
-
-bool os_populate(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-    return true;
-}
-
-void os_wait_address(const void *word, uint64_t value, uint64_t ns)
-{
-    (void)word;
-    (void)value;
-    os_sleep(ns < 1000000 ? ns : 1000000);
-}
-
-void os_wake_address(const void *word)
-{
-    (void)word;
 }
 
 bool os_random(uint64_t *bits)
@@ -272,12 +237,6 @@ uint64_t os_thread_number(void)
 
     return (uintptr_t)&own_byte;
 #endif
-}
-
-bool os_thread_has_ended(uint64_t number)
-{
-    (void)number;
-    return false;
 }
 
 /*
@@ -459,21 +418,6 @@ bool os_commit(char *base, size_t size)
 void os_release(char *base, size_t size)
 {
     munmap(base, size);
-}
-
-void *os_alloc_aligned(size_t alignment, size_t size)
-{
-    return aligned_alloc(alignment, size);
-}
-
-void os_free_aligned(void *memory)
-{
-    free(memory);
-}
-
-bool os_free_takes_aligned(void)
-{
-    return true;
 }
 
 /* --- chance, time, numbers, words --- */

@@ -58,14 +58,6 @@ bool os_commit(char *base, size_t size)
     return VirtualAlloc(base, size, MEM_COMMIT, PAGE_READWRITE) != NULL;
 }
 
-/* A minidump has what its maker asks for. */
-void os_dump(char *base, size_t size, bool wanted)
-{
-    (void)base;
-    (void)size;
-    (void)wanted;
-}
-
 void os_release(char *base, size_t size)
 {
     (void)size;
@@ -87,21 +79,6 @@ bool os_discard(char *base, size_t size)
         VirtualUnlock(base, size);
     }
     return true;
-}
-
-/* The system has promised memory when it was committed. */
-bool os_populate(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-    return true;
-}
-
-/* These need a privilege, and never leave memory. */
-void os_ask_for_huge_pages(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
 }
 
 void *os_alloc_aligned(size_t alignment, size_t size)
@@ -144,20 +121,9 @@ uint64_t os_thread_number(void)
     return GetCurrentThreadId();
 }
 
-bool os_thread_has_ended(uint64_t number)
-{
-    (void)number;
-    return false;
-}
-
 uint64_t os_process_number(void)
 {
     return GetCurrentProcessId();
-}
-
-void os_print(const char *line)
-{
-    fprintf(stderr, "haft: %s\n", line);
 }
 
 /* Tools that know the file's names want an offset in the image, as in "program.exe+0x1234". */
@@ -179,16 +145,6 @@ bool os_symbol_of(uintptr_t address, struct os_symbol *symbol)
 }
 
 /* --- threads --- */
-
-int os_cancel_off(void)
-{
-    return 0;
-}
-
-void os_cancel_restore(int before)
-{
-    (void)before;
-}
 
 void os_yield(void)
 {
@@ -259,18 +215,6 @@ static unsigned __stdcall run_thread(void *arg)
 
     thread->run(thread->arg);
     return 0;
-}
-
-void os_wait_address(const void *word, uint64_t value, uint64_t ns)
-{
-    (void)word;
-    (void)value;
-    os_sleep(ns < 1000000 ? ns : 1000000);
-}
-
-void os_wake_address(const void *word)
-{
-    (void)word;
 }
 
 bool os_thread_start(struct os_thread *thread, void (*run)(void *arg), void *arg)
@@ -363,14 +307,6 @@ void os_semaphore_post(struct os_semaphore *semaphore)
 void os_semaphore_wait(struct os_semaphore *semaphore)
 {
     WaitForSingleObject(handle_in(semaphore->room), INFINITE);
-}
-
-bool os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
-{
-    (void)before;
-    (void)in_parent;
-    (void)in_child;
-    return false;
 }
 
 /* Words that windows.h takes from sources behind it, in dist/haft.c. */
