@@ -12,7 +12,7 @@
 #include "lib/base/reservation.h"
 
 /* A worker's batches in no ring: the filling and the open one, eight in use. */
-#define HAND_BATCHES 10
+#define PRIVATE_BATCHES 10
 
 #define MOST_SEGMENTS (UINT64_C(1) << 23) /* in one table */
 

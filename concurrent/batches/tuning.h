@@ -20,7 +20,7 @@
 #define SPARE_BATCHES 16
 
 /* Descriptors that a worker brings at once, 11 KiB: twice those of the batches in use. */
-#define SEGMENT_BATCHES (2 * HAND_BATCHES)
+#define SEGMENT_BATCHES (2 * PRIVATE_BATCHES)
 
 /* Workers that the smallest tables' budgets are spread over. */
 #define WORKERS_EXPECTED 16

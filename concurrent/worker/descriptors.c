@@ -13,7 +13,7 @@
 
 /* With these no ring is shorter than it can be. */
 #define SEGMENTS_MOST                                                                              \
-    ((HAND_BATCHES + RING_BATCHES + READY_BATCHES + SPARE_BATCHES + SEGMENT_BATCHES - 1) /         \
+    ((PRIVATE_BATCHES + RING_BATCHES + READY_BATCHES + SPARE_BATCHES + SEGMENT_BATCHES - 1) /      \
      SEGMENT_BATCHES)
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -22,28 +22,28 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* Descriptors beyond those of the batches in use. */
-static uint64_t beyond_hands(const haft_worker *worker)
+static uint64_t beyond_private(const haft_worker *worker)
 {
     const uint64_t segments = load_relaxed(HINT, &worker->segments);
 
     assert(segments != 0 && "a worker begins with one");
-    return segments * SEGMENT_BATCHES - HAND_BATCHES;
+    return segments * SEGMENT_BATCHES - PRIVATE_BATCHES;
 }
 
 uint64_t descriptors_spare(const haft_worker *worker)
 {
-    return least(beyond_hands(worker) / 4, SPARE_BATCHES);
+    return least(beyond_private(worker) / 4, SPARE_BATCHES);
 }
 
 uint64_t descriptors_ready(const haft_worker *worker)
 {
-    return least(beyond_hands(worker) / 4, READY_BATCHES);
+    return least(beyond_private(worker) / 4, READY_BATCHES);
 }
 
 uint64_t descriptors_waiting(const haft_worker *worker)
 {
     const uint64_t left =
-        beyond_hands(worker) - descriptors_spare(worker) - descriptors_ready(worker);
+        beyond_private(worker) - descriptors_spare(worker) - descriptors_ready(worker);
 
     return least(left, RING_BATCHES);
 }

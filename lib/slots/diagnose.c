@@ -29,7 +29,7 @@ haft_status slots_diagnose(const struct slots *slots, haft_id id)
     const struct word_format *format = &slots->format;
     const uint64_t index = word_index(format, id.bits);
     const uint64_t asked = word_generation(format, id.bits);
-    const haft_status status = slots_check_fields(slots, id, slots->limit);
+    const haft_status status = word_check_fields(format, id, slots->limit);
 
     if (status != HAFT_OK) {
         return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;

@@ -116,14 +116,9 @@ haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t e
     return status == HAFT_OK ? sites_populate(&slots->sites, first, end) : status;
 }
 
-haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end)
-{
-    return word_check_fields(&slots->format, id, end);
-}
-
 haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end)
 {
-    const haft_status status = slots_check_fields(slots, id, end);
+    const haft_status status = word_check_fields(&slots->format, id, end);
     const bool is_ours = status == HAFT_OK || status == HAFT_OUT_OF_RANGE;
 
     return is_ours && word_generation(&slots->format, id.bits) == 0 ? HAFT_MALFORMED : status;

@@ -42,10 +42,7 @@ uint64_t slots_bytes(const struct slots *slots, uint64_t used, uint64_t released
 /* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
 haft_status slots_populate(const struct slots *slots, uint64_t first, uint64_t end);
 
-/* HAFT_OK, or why no slot below index `end` can ever match `id`.  Any threads. */
-haft_status slots_check_fields(const struct slots *slots, haft_id id, uint64_t end);
-
-/* As above, for an id that the caller chose: without a generation it is malformed. */
+/* word_check_fields() for an id that the caller chose: without a generation it is malformed. */
 haft_status slots_check_chosen(const struct slots *slots, haft_id id, uint64_t end);
 
 /* The word of slot `index`; the object lies behind it. */

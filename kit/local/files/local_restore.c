@@ -123,7 +123,7 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     const struct word_format *format = &local->slots.format;
     const uint64_t index = word_index(format, next.bits);
     const bool is_exhausted = word_generation(format, next.bits) == 0;
-    haft_status status = slots_check_fields(&local->slots, next, local->slots.limit);
+    haft_status status = word_check_fields(&local->slots.format, next, local->slots.limit);
 
     if (status == HAFT_OK) {
         status = claim_slot(local, next, is_exhausted);
