@@ -42,14 +42,17 @@ static haft_status check_domain_options(const haft_domain_options *options)
     return is_right ? HAFT_OK : HAFT_BAD_FOREIGN_CLOCK;
 }
 
-static haft_status open_domain(const haft_domain_options *options, haft_domain **domain)
+haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
+                                   haft_domain **domain)
 {
-    haft_status status = check_domain_options(options);
+    haft_domain_options known;
+    haft_status status = sized_take(&known, sizeof known, options, size);
 
+    status = status == HAFT_OK ? check_domain_options(&known) : status;
     if (status != HAFT_OK) {
         return status;
     }
-    const haft_allocator heap = heap_of(options->allocator);
+    const haft_allocator heap = heap_of(known.allocator);
     haft_domain *opened = heap_take_zero(&heap, sizeof *opened, CACHE_LINE);
 
     if (opened == NULL) {
@@ -57,13 +60,13 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     }
     opened->heap = heap;
     opened->number = domain_number();
-    if (options->foreign_clock != NULL) {
-        opened->foreign = *options->foreign_clock;
+    if (known.foreign_clock != NULL) {
+        opened->foreign = *known.foreign_clock;
     }
-    opened->clock = clocks[options->clock];
-    opened->on_stall = options->on_stall;
-    opened->stall_arg = options->stall_arg;
-    opened->stall_ns = stall_limit(options->stall_ns);
+    opened->clock = clocks[known.clock];
+    opened->on_stall = known.on_stall;
+    opened->stall_arg = known.stall_arg;
+    opened->stall_ns = stall_limit(known.stall_ns);
     opened->process = registry_process();
     measure_open(&opened->measure);
     status = opened->clock->start != NULL ? opened->clock->start(opened) : HAFT_OK;
@@ -73,15 +76,6 @@ static haft_status open_domain(const haft_domain_options *options, haft_domain *
     }
     *domain = opened;
     return HAFT_OK;
-}
-
-haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
-                                   haft_domain **domain)
-{
-    haft_domain_options known;
-    const haft_status status = sized_take(&known, sizeof known, options, size);
-
-    return status == HAFT_OK ? open_domain(&known, domain) : status;
 }
 
 haft_status domain_check_process(const haft_domain *domain)

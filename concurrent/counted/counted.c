@@ -202,20 +202,24 @@ static uint64_t bytes_to_give(const struct plan *plan)
     return given.measured;
 }
 
-static haft_status open_counted_table(const haft_counted_options *options, haft_counted **table)
+haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
+                                    haft_counted **table)
 {
-    struct given given = given_of(options->memory, options->memory_size);
-    const haft_allocator heap = heap_of(options->allocator);
+    haft_counted_options known;
     struct plan plan;
-    haft_status status = make_plan(options, &plan);
+    haft_status status = sized_take(&known, sizeof known, options, size);
 
+    status = status == HAFT_OK ? make_plan(&known, &plan) : status;
     if (status != HAFT_OK) {
         return status;
     }
+    struct given given = given_of(known.memory, known.memory_size);
+    const haft_allocator heap = heap_of(known.allocator);
+
     if (!given_suffices(&given, bytes_to_give(&plan))) {
         return HAFT_NO_MEMORY;
     }
-    struct given *from = options->memory != NULL ? &given : NULL;
+    struct given *from = known.memory != NULL ? &given : NULL;
     haft_counted *opened = new_table(plan.common.name, from, &heap);
 
     status = opened != NULL ? open_block(opened, &plan, from) : HAFT_NO_MEMORY;
@@ -223,23 +227,12 @@ static haft_status open_counted_table(const haft_counted_options *options, haft_
         delete_table(opened);
         return status;
     }
-    fill_in_counted(opened, &plan, options);
+    fill_in_counted(opened, &plan, &known);
     opened->block = (struct counted_block *)(void *)opened->memory.base;
-    opened->block->kind = COUNTED_KIND;
-    opened->block->version = COUNTED_VERSION;
     free_slots_setup(opened);
     open_list_add(opened);
     *table = opened;
     return HAFT_OK;
-}
-
-haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
-                                    haft_counted **table)
-{
-    haft_counted_options known;
-    const haft_status status = sized_take(&known, sizeof known, options, size);
-
-    return status == HAFT_OK ? open_counted_table(&known, table) : status;
 }
 
 haft_status haft_counted_footprint_sized(const haft_counted_options *options, size_t size,
@@ -249,9 +242,7 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
     struct plan plan;
     haft_status status = sized_take(&known, sizeof known, options, size);
 
-    if (status == HAFT_OK) {
-        status = make_plan(&known, &plan);
-    }
+    status = status == HAFT_OK ? make_plan(&known, &plan) : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -273,8 +264,6 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
 
 static void free_memory(haft_counted *table)
 {
-    assert(table->block->kind == COUNTED_KIND && table->block->version == COUNTED_VERSION &&
-           "nothing was written beyond an object");
     open_list_remove(table);
     asan_unpoison(table->memory.base, table->memory.size);
     reservation_close_array(&table->memory, &table->heap);

@@ -2,8 +2,8 @@
  * Holding counted objects: acquire, again, release, and copies.
  *
  * Edges in this file.
- *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words
- *            (acquire)   object before word
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, copy_from (acquire)   object before
+ *            word
  *   HOLD     haft_counted_release, free_any (release) -> haft_counted_release, the last one,
  *            free_any, end_plainly, haft_counted_take (acquire)   all uses by holders before the
  *            object's end; between them lie only read-modify-writes
@@ -37,8 +37,7 @@ void *haft_counted_acquire(haft_counted *table, haft_id id)
 }
 
 /* The object after all, if it was published since; else the id is reported. */
-NOINLINE static void *require_again(haft_counted *table, haft_id id);
-static void *require_again(haft_counted *table, haft_id id)
+NOINLINE static void *require_again(haft_counted *table, haft_id id)
 {
     haft_status status = haft_counted_diagnose(table, id);
 
@@ -123,30 +122,33 @@ static inline bool is_unchanged(uint64_t before, uint64_t after)
     return (before ^ after) >> COUNTED_LOW_BITS == 0;
 }
 
-/* Any number of words: apart, so that one word's way stays short. */
-NOINLINE static bool copy_words(const haft_counted *table, haft_id id, void *object);
-static bool copy_words(const haft_counted *table, haft_id id, void *object)
+/* The object of `size` bytes behind `at`, unless the id is stale or ends meanwhile. */
+static inline bool copy_from(const haft_counted *table, const atomic_u64 *at, haft_id id,
+                             void *object, size_t size)
 {
-    const atomic_u64 *at = table->copies ? counted_find(table, id) : NULL;
     uint64_t words[VALUES_MOST_BYTES / sizeof(uint64_t)];
-
-    if (at == NULL) {
-        return false;
-    }
     /* Weakened, the object's words could be read from before its publication. */
     const uint64_t before = load_acquire(PUBLISH, at);
 
     if (!counted_fits(table, before, id, COUNTED_LIVE)) {
         return false;
     }
-    values_read(table, at + 1, words);
+    values_read(at + 1, words, size);
     if (!is_unchanged(before, load_relaxed(SAME, at))) {
         return false;
     }
-    if (table->object_size != 0) { /* else `object` may be NULL */
-        memcpy(object, words, table->object_size);
+    if (size != 0) { /* else `object` may be NULL */
+        memcpy(object, words, size);
     }
     return true;
+}
+
+/* Any number of words: apart, so that one word's way stays short. */
+NOINLINE static bool copy_words(const haft_counted *table, haft_id id, void *object)
+{
+    const atomic_u64 *at = table->copies ? counted_find(table, id) : NULL;
+
+    return at != NULL && copy_from(table, at, id, object, table->object_size);
 }
 
 /* Slots that a word is copied from here. */
@@ -163,18 +165,5 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *object)
     if (index - HAFT_FIRST_INDEX >= one_word_count(table)) {
         return copy_words(table, id, object);
     }
-    const atomic_u64 *at = counted_at(table, index);
-    /* Weakened, the object's word could be read from before its publication. */
-    const uint64_t before = load_acquire(PUBLISH, at);
-
-    if (!counted_fits(table, before, id, COUNTED_LIVE)) {
-        return false;
-    }
-    const uint64_t value = values_read_one(at + 1);
-
-    if (!is_unchanged(before, load_relaxed(SAME, at))) {
-        return false;
-    }
-    memcpy(object, &value, sizeof value);
-    return true;
+    return copy_from(table, counted_at(table, index), id, object, sizeof(uint64_t));
 }

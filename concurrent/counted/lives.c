@@ -3,7 +3,7 @@
  * in holds.c, the end of an object in destroy.c.
  *
  * Edges in this file.
- *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words, the
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, copy_from, the
  *            looks in ids.c (acquire)   object before word
  *   HOLD     haft_counted_release, free_any, and publish_word, for an end without a hold (release)
  *            -> free_any, end_plainly, haft_counted_take, haft_counted_release, the last one
@@ -52,8 +52,7 @@ static inline void publish_word(atomic_u64 *at, uint64_t word)
 }
 
 /* Any object, into any slot: apart, so that the common way stays short. */
-NOINLINE static haft_status insert_anywhere(haft_counted *table, const void *object, haft_id *id);
-static haft_status insert_anywhere(haft_counted *table, const void *object, haft_id *id)
+NOINLINE static haft_status insert_anywhere(haft_counted *table, const void *object, haft_id *id)
 {
     atomic_u64 *at;
     haft_id inserted;
@@ -140,8 +139,7 @@ static haft_status refuse_counted(const haft_counted *table, haft_id id)
 }
 
 /* End an object: apart, so that the common way stays short. */
-NOINLINE static haft_status free_any(haft_counted *table, haft_id id);
-static haft_status free_any(haft_counted *table, haft_id id)
+NOINLINE static haft_status free_any(haft_counted *table, haft_id id)
 {
     atomic_u64 *at = counted_find(table, id);
 
@@ -168,8 +166,7 @@ static haft_status free_any(haft_counted *table, haft_id id)
 }
 
 /* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
-NOINLINE static void give_after_all(haft_counted *table, uint64_t index, uint32_t life);
-static void give_after_all(haft_counted *table, uint64_t index, uint32_t life)
+NOINLINE static void give_after_all(haft_counted *table, uint64_t index, uint32_t life)
 {
     free_slots_give(table, index, life);
 }

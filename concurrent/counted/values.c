@@ -2,7 +2,7 @@
  * The bytes of counted objects.
  *
  * Edges in this file.
- *   VALUE   write_words (release) -> values_read_one (acquire)   the end of a slot's last life
+ *   VALUE   write_words (release) -> values_read (acquire)   the end of a slot's last life
  *           before the words of the next object: a reader of one of these sees that end as well
  */
 #include "concurrent/counted/values.h"
@@ -43,13 +43,5 @@ void values_wipe(const haft_counted *table, void *object)
         write_words(object, NULL, table->object_size);
     } else {
         memset(object, 0, table->object_size); /* kept: the slot is given to other threads next */
-    }
-}
-
-void values_read(const haft_counted *table, const void *object, uint64_t *words)
-{
-    assert(table->copies && table->object_size <= VALUES_MOST_BYTES);
-    for (size_t at = 0; at < table->object_size; at += sizeof(uint64_t)) {
-        words[at / sizeof(uint64_t)] = values_read_one((const char *)object + at);
     }
 }

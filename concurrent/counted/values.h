@@ -6,7 +6,7 @@
  * types, so the words are read and written by builtins on a type that may alias them.
  *
  * Edges in this file.
- *   VALUE   write_words (release) -> values_read_one (acquire)   the end of a slot's last life
+ *   VALUE   write_words (release) -> values_read (acquire)   the end of a slot's last life
  *           before the words of the next object: a reader of one of these sees that end as well
  */
 #ifndef HAFT_CONCURRENT_COUNTED_VALUES_H
@@ -23,15 +23,15 @@ void values_write_any(const haft_counted *table, void *object, const void *from)
 /* The object's bytes become zeros, in the eyes of every reader. */
 void values_wipe(const haft_counted *table, void *object);
 
-/* A word of an object that is copied, beside other threads. */
-static inline uint64_t values_read_one(const void *word)
+/* The words of an object that is copied, beside other threads. */
+static inline void values_read(const void *object, uint64_t *words, size_t size)
 {
-    /* Weakened, the slot's word, which is read next, could be older than this one. */
-    return bytes_load_acquire(VALUE, word);
+    assert(size <= VALUES_MOST_BYTES);
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        /* Weakened, the slot's word, which is read next, could be older than this one. */
+        words[at / sizeof(uint64_t)] = bytes_load_acquire(VALUE, (const char *)object + at);
+    }
 }
-
-/* The words of an object that is copied, beside other threads; `words` has VALUES_MOST_BYTES. */
-void values_read(const haft_counted *table, const void *object, uint64_t *words);
 
 /* Bytes of a free object may not be touched, unless copies are looked for there. */
 static inline void values_poison(const haft_counted *table, const void *object)

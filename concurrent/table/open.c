@@ -208,37 +208,30 @@ static haft_status fill_table(haft_table *table, haft_domain *domain,
     return status == HAFT_OK ? start_opened(table, domain) : status;
 }
 
-static haft_status open_table(haft_domain *domain, const haft_table_options *options,
-                              haft_table **table)
+haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
+                                  size_t size, haft_table **table)
 {
+    haft_table_options known;
     struct slots_options wanted;
-    haft_status status = table_slots_wanted(options, &wanted);
+    haft_status status = sized_take(&known, sizeof known, options, size);
 
+    status = status == HAFT_OK ? table_slots_wanted(&known, &wanted) : status;
     if (status != HAFT_OK) {
         return status;
     }
-    const haft_allocator heap = heap_of(options->allocator);
-    haft_table *opened = table_new(table_name_of(options), &heap);
+    const haft_allocator heap = heap_of(known.allocator);
+    haft_table *opened = table_new(table_name_of(&known), &heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
-    status = fill_table(opened, domain, options, &wanted);
+    status = fill_table(opened, domain, &known, &wanted);
     if (status != HAFT_OK) {
         table_free(opened);
         return status;
     }
     *table = opened;
     return HAFT_OK;
-}
-
-haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
-                                  size_t size, haft_table **table)
-{
-    haft_table_options known;
-    const haft_status status = sized_take(&known, sizeof known, options, size);
-
-    return status == HAFT_OK ? open_table(domain, &known, table) : status;
 }
 
 /* --- beforehand --- */

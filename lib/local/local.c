@@ -127,29 +127,33 @@ static uint64_t measure_local(const haft_local_options *options, struct slots_op
     return given.measured;
 }
 
-static haft_status open_local(const haft_local_options *options, haft_local **local)
+haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
+                                  haft_local **local)
 {
-    struct given given = given_of(options->memory, options->memory_size);
+    haft_local_options known;
     struct slots_options wanted;
     uint64_t most;
-    haft_status status = local_slots_wanted(options, &wanted, &most);
+    haft_status status = sized_take(&known, sizeof known, options, size);
 
+    status = status == HAFT_OK ? local_slots_wanted(&known, &wanted, &most) : status;
     if (status != HAFT_OK) {
         return status;
     }
-    if (!given_suffices(&given, measure_local(options, wanted))) {
+    struct given given = given_of(known.memory, known.memory_size);
+
+    if (!given_suffices(&given, measure_local(&known, wanted))) {
         return HAFT_NO_MEMORY;
     }
-    wanted.given = options->memory != NULL ? &given : NULL;
-    const haft_allocator heap = heap_of(options->allocator);
-    haft_local *opened = local_new(local_name_of(options), wanted.given, &heap);
+    wanted.given = known.memory != NULL ? &given : NULL;
+    const haft_allocator heap = heap_of(known.allocator);
+    haft_local *opened = local_new(local_name_of(&known), wanted.given, &heap);
 
     status = opened != NULL ? slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
     if (status != HAFT_OK) {
         local_free(opened);
         return status;
     }
-    fill_in(opened, options);
+    fill_in(opened, &known);
     *local = opened;
     return HAFT_OK;
 }
@@ -199,15 +203,6 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
         .committed = bytes,
     };
     return HAFT_OK;
-}
-
-haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
-                                  haft_local **local)
-{
-    haft_local_options known;
-    const haft_status status = sized_take(&known, sizeof known, options, size);
-
-    return status == HAFT_OK ? open_local(&known, local) : status;
 }
 
 haft_view haft_local_view(const haft_local *local)
