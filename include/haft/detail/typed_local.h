@@ -63,22 +63,10 @@ HAFT_ONLY_INLINE haft_status haft_local_fits(const haft_local *local, haft_type 
 #endif
 
 #define HAFT_TYPED_LOCAL_FUNCTIONS(name)                                                           \
-    HAFT_TYPED_FUNCTION haft_status name##_local_adopt(haft_local *local, name##_local *typed)     \
-    {                                                                                              \
-        const haft_status status = haft_local_fits(local, name##_type());                          \
-        if (status == HAFT_OK) {                                                                   \
-            typed->local = local;                                                                  \
-            typed->view = name##_view_of(haft_local_view(local));                                  \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_local_open(const haft_local_options *options,           \
-                                                      name##_local *typed)                         \
-    {                                                                                              \
-        haft_local *local;                                                                         \
-        const haft_status status = haft_local_open_typed(name##_type(), options, &local);          \
-        return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
-    }                                                                                              \
+    HAFT_TYPED_ADOPT(name, local, haft_local_view(local))                                          \
+    HAFT_TYPED_OPEN(name, name##_local_open, local,                                                \
+                    (const haft_local_options *options, name##_local *typed),                      \
+                    haft_local_open_typed(name##_type(), options, &local))                         \
     HAFT_TYPED_DO(name##_local_close, (name##_local local), haft_local_close(local.local))         \
     HAFT_TYPED_RESERVE(name, name##_local_reserve, name##_local local,                             \
                        haft_local_reserve(local.local, &id->id, &found))                           \

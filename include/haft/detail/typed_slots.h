@@ -80,6 +80,27 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
         return status;                                                                             \
     }
 
+/* name_kind_adopt(): of what was opened elsewhere, whose view is `untyped`. */
+#define HAFT_TYPED_ADOPT(name, kind, untyped)                                                      \
+    HAFT_TYPED_FUNCTION haft_status name##_##kind##_adopt(haft_##kind *kind, name##_##kind *typed) \
+    {                                                                                              \
+        const haft_status status = haft_##kind##_fits(kind, name##_type());                        \
+        if (status == HAFT_OK) {                                                                   \
+            typed->kind = kind;                                                                    \
+            typed->view = name##_view_of(untyped);                                                 \
+        }                                                                                          \
+        return status;                                                                             \
+    }
+
+/* name_kind_open(): `call` opens `kind`. */
+#define HAFT_TYPED_OPEN(name, function, kind, parameters, call)                                    \
+    HAFT_TYPED_FUNCTION haft_status function parameters                                            \
+    {                                                                                              \
+        haft_##kind *kind;                                                                         \
+        const haft_status status = call;                                                           \
+        return status == HAFT_OK ? name##_##kind##_adopt(kind, typed) : status;                    \
+    }
+
 #define HAFT_TYPED_ID_FUNCTIONS(name)                                                              \
     HAFT_TYPED_FUNCTION name##_id name##_id_of(haft_id id)                                         \
     {                                                                                              \

@@ -80,22 +80,11 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
 #endif
 
 #define HAFT_TYPED_WHOLE_TABLE(name)                                                               \
-    HAFT_TYPED_FUNCTION haft_status name##_table_adopt(haft_table *table, name##_table *typed)     \
-    {                                                                                              \
-        const haft_status status = haft_table_fits(table, name##_type());                          \
-        if (status == HAFT_OK) {                                                                   \
-            typed->table = table;                                                                  \
-            typed->view = name##_view_of(haft_table_view(table));                                  \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_table_open(                                             \
-        haft_domain *domain, const haft_table_options *options, name##_table *typed)               \
-    {                                                                                              \
-        haft_table *table;                                                                         \
-        const haft_status status = haft_table_open_typed(name##_type(), domain, options, &table);  \
-        return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
-    }                                                                                              \
+    HAFT_TYPED_ADOPT(name, table, haft_table_view(table))                                          \
+    HAFT_TYPED_OPEN(                                                                               \
+        name, name##_table_open, table,                                                            \
+        (haft_domain * domain, const haft_table_options *options, name##_table *typed),            \
+        haft_table_open_typed(name##_type(), domain, options, &table))                             \
     HAFT_TYPED_CALL(haft_status, name##_table_clear, (name##_table table),                         \
                     haft_table_clear(table.table))                                                 \
     HAFT_TYPED_CALL(haft_status, name##_table_close, (name##_table table),                         \
@@ -118,15 +107,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
                     haft_pins(table.table, id.id))
 
 #define HAFT_TYPED_WORKER(name)                                                                    \
-    HAFT_TYPED_FUNCTION haft_status name##_worker_adopt(haft_worker *worker, name##_worker *typed) \
-    {                                                                                              \
-        const haft_status status = haft_worker_fits(worker, name##_type());                        \
-        if (status == HAFT_OK) {                                                                   \
-            typed->worker = worker;                                                                \
-            typed->view = name##_view_of(haft_table_view(haft_worker_table(worker)));              \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
+    HAFT_TYPED_ADOPT(name, worker, haft_table_view(haft_worker_table(worker)))                     \
     HAFT_TYPED_FUNCTION haft_status name##_worker_open(name##_table table, name##_worker *worker)  \
     {                                                                                              \
         haft_worker *opened;                                                                       \
@@ -194,19 +175,11 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
     }
 
 #define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
-    HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \
-                                                 const haft_share_options *options,                \
-                                                 name##_table *typed)                              \
-    {                                                                                              \
-        haft_table *table;                                                                         \
-        const haft_status status = haft_share(local.local, domain, options, &table);               \
-        return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_unshare(name##_table table, name##_local *typed)        \
-    {                                                                                              \
-        haft_local *local;                                                                         \
-        const haft_status status = haft_unshare(table.table, &local);                              \
-        return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
-    }
+    HAFT_TYPED_OPEN(name, name##_share, table,                                                     \
+                    (name##_local local, haft_domain * domain, const haft_share_options *options,  \
+                     name##_table *typed),                                                         \
+                    haft_share(local.local, domain, options, &table))                              \
+    HAFT_TYPED_OPEN(name, name##_unshare, local, (name##_table table, name##_local * typed),       \
+                    haft_unshare(table.table, &local))
 
 #endif /* HAFT_DETAIL_TYPED_TABLE_H */
