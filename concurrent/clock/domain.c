@@ -19,6 +19,9 @@
 #include <assert.h>
 #include <string.h>
 
+#define DEFAULT_STALL_NS NS_PER_S
+#define MOST_STALL_NS (NS_PER_S * 60 * 60 * 24 * 365)
+
 #define NUMBERED(UPPER, lower) [HAFT_CLOCK_##UPPER] = &lower##_clock,
 static const struct clock *const clocks[HAFT_CLOCK_COUNT] = {HAFT_CLOCKS(NUMBERED)};
 
@@ -40,6 +43,15 @@ static haft_status check_domain_options(const haft_domain_options *options)
             : options->foreign_clock == NULL;
 
     return is_right ? HAFT_OK : HAFT_BAD_FOREIGN_CLOCK;
+}
+
+/* The option with its default, and short enough to be added to the time. */
+static uint64_t stall_limit(uint64_t stall_ns)
+{
+    if (stall_ns == 0) {
+        return DEFAULT_STALL_NS;
+    }
+    return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
 }
 
 haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,

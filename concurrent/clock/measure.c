@@ -12,17 +12,6 @@
  */
 #include "concurrent/clock/measure.h"
 
-#define DEFAULT_STALL_NS NS_PER_S
-#define MOST_STALL_NS (NS_PER_S * 60 * 60 * 24 * 365)
-
-uint64_t stall_limit(uint64_t stall_ns)
-{
-    if (stall_ns == 0) {
-        return DEFAULT_STALL_NS;
-    }
-    return stall_ns < MOST_STALL_NS ? stall_ns : MOST_STALL_NS;
-}
-
 void measure_open(struct measure *measure)
 {
     os_mutex_open(&measure->lock);

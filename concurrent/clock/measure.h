@@ -20,9 +20,6 @@ struct measure {
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* The option with its default, and short enough to be added to the time. */
-uint64_t stall_limit(uint64_t stall_ns);
-
 /* Ready for its first grace period.  The lock is never destroyed: it has nothing to free. */
 void measure_open(struct measure *measure);
 

@@ -1,6 +1,4 @@
-/*
- * concurrent/clock/stall.h - grace periods that last too long, and their report.
- */
+/* concurrent/clock/stall.h - grace periods that last too long, and their report. */
 #ifndef HAFT_CONCURRENT_STALL_H
 #define HAFT_CONCURRENT_STALL_H
 

@@ -1,6 +1,4 @@
-/*
- * concurrent/clock/state.h - the structs of the domain.
- */
+/* concurrent/clock/state.h - the structs of the domain. */
 #ifndef HAFT_CONCURRENT_CLOCK_STATE_H
 #define HAFT_CONCURRENT_CLOCK_STATE_H
 

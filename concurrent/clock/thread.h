@@ -1,6 +1,4 @@
-/*
- * concurrent/clock/thread.h - numbers of threads.
- */
+/* concurrent/clock/thread.h - numbers of threads. */
 #ifndef HAFT_CONCURRENT_THREAD_H
 #define HAFT_CONCURRENT_THREAD_H
 

@@ -48,9 +48,7 @@ static inline uint64_t shards_head_after(uint64_t head, uint64_t word)
     return takings << COUNTED_LOW_BITS | counted_low(word);
 }
 
-/*
- * Take the shard's first slot, if it has one and no other call is faster; `*word` is the slot's.
- */
+/* Take the shard's first slot, if it has one and no other call is faster; `*word` is the slot's. */
 static inline bool shards_try(haft_counted *table, atomic_u64 *shard, uint64_t *index,
                               uint64_t *word)
 {

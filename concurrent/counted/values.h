@@ -37,7 +37,7 @@ static inline void values_read(const void *object, uint64_t *words, size_t size)
 static inline void values_poison(const haft_counted *table, const void *object)
 {
     if (!table->copies) {
-        asan_poison(object, (table->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+        asan_poison_object(object, table->object_size);
     }
 }
 

@@ -1,6 +1,4 @@
-/*
- * concurrent/table/close.h - what closing, clearing and unsharing a table begin with.
- */
+/* concurrent/table/close.h - what closing, clearing and unsharing a table begin with. */
 #ifndef HAFT_CONCURRENT_CLOSE_H
 #define HAFT_CONCURRENT_CLOSE_H
 

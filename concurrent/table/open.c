@@ -3,13 +3,14 @@
  *
  * Edges in this file.
  *   OWN     before other threads have the table, or after the last has left it
- *   COUNT   numbers that are assigned once
+ *   COUNT   numbers that are assigned once; and the tables of a domain, under the registry's lock
+ *           too: the child of a fork finds both the same
  */
 #include "concurrent/table/open.h"
 #include "concurrent/batches/pool.h"
 #include "concurrent/batches/tagged.h"
 #include "concurrent/batches/tuning.h"
-#include "concurrent/table/open_tables.h"
+#include "concurrent/clock/registry.h"
 #include "concurrent/worker/lists.h"
 #include "concurrent/worker/worker_list.h"
 #include "lib/slots/diagnose.h"
@@ -129,6 +130,41 @@ static void open_front(haft_table *table)
     table->used_from = is_open ? 1 : UINT64_MAX;
     table->last_life = is_open ? format->tag | format->generation_mask : 0;
 }
+
+/* --- the list of open tables, newest first --- */
+
+static haft_table *open_tables; /* under the lock; debuggers look for it by this name */
+
+static void tables_add(haft_table *table)
+{
+    registry_lock();
+    table->next_open = open_tables;
+    table->open_link = &open_tables;
+    if (open_tables != NULL) {
+        open_tables->open_link = &table->next_open;
+    }
+    open_tables = table;
+    fetch_add_relaxed(COUNT, &table->domain->tables, 1);
+    registry_unlock();
+}
+
+static void tables_remove(haft_table *table)
+{
+    registry_lock();
+    *table->open_link = table->next_open;
+    if (table->next_open != NULL) {
+        table->next_open->open_link = table->open_link;
+    }
+    fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
+    registry_unlock();
+}
+
+haft_table *first_open_table(void)
+{
+    return open_tables;
+}
+
+/* --- what a table has beside its slots --- */
 
 haft_status table_start(haft_table *table, haft_domain *domain)
 {

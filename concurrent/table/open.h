@@ -1,14 +1,10 @@
-/*
- * concurrent/table/open.h - opening and ending a table.  One thread has it meanwhile.
- */
+/* concurrent/table/open.h - opening and ending a table.  One thread has it meanwhile. */
 #ifndef HAFT_CONCURRENT_OPEN_H
 #define HAFT_CONCURRENT_OPEN_H
 
 #include "concurrent/worker/state.h"
 
-/*
- * A table of that name, with nothing in it, in the heap; NULL: no memory.  table_free() ends it.
- */
+/* A table of that name, with nothing in it, in the heap; NULL: no memory.  table_free() ends it. */
 haft_table *table_new(const char *name, const haft_allocator *heap);
 void table_free(haft_table *table);
 
@@ -21,5 +17,11 @@ haft_status table_check_waiting(uint64_t bytes, uint64_t stride);
  */
 haft_status table_start(haft_table *table, haft_domain *domain);
 void table_stop(haft_table *table);
+
+/*
+ * The shared tables that are open in this process, newest first, while their statistics can be
+ * taken.  Under the registry's lock: for (t = first_open_table(); t; t = t->next_open).
+ */
+haft_table *first_open_table(void);
 
 #endif /* HAFT_CONCURRENT_OPEN_H */

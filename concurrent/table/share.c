@@ -103,9 +103,7 @@ static haft_status take_over(haft_table *table, haft_domain *domain, haft_local 
         return status;
     }
     status = pool_commit(&table->pool, local->used / table->batch_max + DEPOT_NODES);
-    if (status == HAFT_OK) {
-        status = add_first_worker(table, local);
-    }
+    status = status == HAFT_OK ? add_first_worker(table, local) : status;
     if (status != HAFT_OK) {
         table_stop(table);
         return status;
@@ -122,9 +120,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     haft_share_options known;
     haft_status status = sized_take(&known, sizeof known, options, size);
 
-    if (status == HAFT_OK) {
-        status = check_moment(local);
-    }
+    status = status == HAFT_OK ? check_moment(local) : status;
     if (status == HAFT_OK) {
         status = table_check_waiting(known.waiting_bytes, local->slots.view.stride);
     }

@@ -1,6 +1,4 @@
-/*
- * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
- */
+/* concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers). */
 #ifndef HAFT_CONCURRENT_STATS_H
 #define HAFT_CONCURRENT_STATS_H
 

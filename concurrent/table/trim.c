@@ -220,9 +220,7 @@ static haft_status prepare_trim(struct trim *trim)
         return status;
     }
     status = reservation_commit(&trim->memory, trim->memory.size);
-    if (status == HAFT_OK) {
-        status = runs_prepare(&table->slots.runs, table->slots.limit);
-    }
+    status = status == HAFT_OK ? runs_prepare(&table->slots.runs, table->slots.limit) : status;
     if (status != HAFT_OK) {
         reservation_close(&trim->memory);
         return status;

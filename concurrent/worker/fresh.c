@@ -95,9 +95,7 @@ static haft_status fresh_populate(haft_table *table, uint64_t end)
 {
     haft_status status = commit(table, end);
 
-    if (status == HAFT_OK) {
-        status = slots_populate(&table->slots, 0, end);
-    }
+    status = status == HAFT_OK ? slots_populate(&table->slots, 0, end) : status;
     return status != HAFT_OK ? status : pool_populate(&table->pool, batches_for(table, end));
 }
 

@@ -1,6 +1,4 @@
-/*
- * concurrent/worker/reclaim.h - reclaiming slots after their grace period.
- */
+/* concurrent/worker/reclaim.h - reclaiming slots after their grace period. */
 #ifndef HAFT_CONCURRENT_RECLAIM_H
 #define HAFT_CONCURRENT_RECLAIM_H
 

@@ -1,6 +1,4 @@
-/*
- * concurrent/worker/refill.h - finding slots for a worker's filling batch.
- */
+/* concurrent/worker/refill.h - finding slots for a worker's filling batch. */
 #ifndef HAFT_CONCURRENT_REFILL_H
 #define HAFT_CONCURRENT_REFILL_H
 

@@ -148,7 +148,7 @@ struct haft_table {
     atomic_u64 drawing;  /* fresh slots that refills ask for, with waiting_bytes: see refill.c */
 
     uint64_t number;        /* no other table ever has it */
-    haft_table *next_open;  /* in the list of all: see tables.h */
+    haft_table *next_open;  /* in the list of all: see open.c */
     haft_table **open_link; /* the pointer to this one in it */
 
     atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open.  Under the

@@ -14,9 +14,7 @@ void drain_freed(haft_worker *worker);
 /* Up to a batch of unpinned slots, which has elapsed; NULL: none. */
 struct batch *drain_unpinned(haft_worker *worker);
 
-/*
- * Drain all lists; unpinned slots are reclaimed.  This and what follows: outside callbacks.
- */
+/* Drain all lists; unpinned slots are reclaimed.  This and what follows: outside callbacks. */
 void drain_lists(haft_worker *worker);
 
 /*

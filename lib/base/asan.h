@@ -92,4 +92,10 @@ static inline void asan_unpoison(const void *memory, size_t size)
 }
 #endif
 
+/* The bytes of an object, of any size, to the end of their last granule. */
+static inline void asan_poison_object(const void *object, size_t size)
+{
+    asan_poison(object, (size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+}
+
 #endif /* HAFT_LIB_ASAN_H */

@@ -1,6 +1,4 @@
-/*
- * The operating system: what systems lack, and what needs nothing of them.
- */
+/* The operating system: what systems lack, and what needs nothing of them. */
 #include "lib/base/os.h"
 #include <stdio.h>
 #include <stdlib.h>

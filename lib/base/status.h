@@ -1,6 +1,4 @@
-/*
- * lib/base/status.h - statuses of the kit, which the core has no words for.
- */
+/* lib/base/status.h - statuses of the kit, which the core has no words for. */
 #ifndef HAFT_LIB_STATUS_H
 #define HAFT_LIB_STATUS_H
 

@@ -1,6 +1,4 @@
-/*
- * The version that the library was built as.
- */
+/* The version that the library was built as. */
 #include <haft/haft.h>
 
 uint32_t haft_version(void)

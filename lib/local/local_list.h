@@ -1,6 +1,4 @@
-/*
- * lib/local/local_list.h - the free slots of a table of one thread.
- */
+/* lib/local/local_list.h - the free slots of a table of one thread. */
 #ifndef HAFT_LIB_LOCAL_LIST_H
 #define HAFT_LIB_LOCAL_LIST_H
 

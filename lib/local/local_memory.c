@@ -75,12 +75,8 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count)
     if (status == HAFT_OK) {
         status = populate_listed(local, count < ready ? count : ready);
     }
-    if (status == HAFT_OK) {
-        status = populate_fresh(local, in_runs);
-    }
-    if (status == HAFT_OK) {
-        status = slots_populate(&local->slots, local->used, end);
-    }
+    status = status == HAFT_OK ? populate_fresh(local, in_runs) : status;
+    status = status == HAFT_OK ? slots_populate(&local->slots, local->used, end) : status;
     return status;
 }
 

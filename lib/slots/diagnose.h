@@ -1,6 +1,4 @@
-/*
- * lib/slots/diagnose.h - the status of an id: see haft/diagnose.h.
- */
+/* lib/slots/diagnose.h - the status of an id: see haft/diagnose.h. */
 #ifndef HAFT_LIB_DIAGNOSE_H
 #define HAFT_LIB_DIAGNOSE_H
 

@@ -1,6 +1,4 @@
-/*
- * lib/slots/geometry.h - how the slots of a table lie in memory, and how much they take.
- */
+/* lib/slots/geometry.h - how the slots of a table lie in memory, and how much they take. */
 #ifndef HAFT_LIB_GEOMETRY_H
 #define HAFT_LIB_GEOMETRY_H
 

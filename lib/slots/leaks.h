@@ -1,6 +1,4 @@
-/*
- * lib/slots/leaks.h - objects that are live when their table closes.
- */
+/* lib/slots/leaks.h - objects that are live when their table closes. */
 #ifndef HAFT_LIB_LEAKS_H
 #define HAFT_LIB_LEAKS_H
 

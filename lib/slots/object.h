@@ -13,7 +13,7 @@
 /* A free object's bytes may not be touched; a reserved one's may.  AddressSanitizer reports it. */
 static inline void slots_poison(const struct slots *slots, const atomic_u64 *word)
 {
-    asan_poison(word + 1, (slots->object_size + ASAN_GRANULE - 1) / ASAN_GRANULE * ASAN_GRANULE);
+    asan_poison_object(word + 1, slots->object_size);
 }
 
 static inline void slots_unpoison(const struct slots *slots, const atomic_u64 *word)

@@ -82,12 +82,8 @@ static haft_status check_common(const struct common_options *options, enum optio
     if (status == HAFT_OK && (options->capacity < 1 || options->capacity > most)) {
         status = HAFT_BAD_CAPACITY;
     }
-    if (status == HAFT_OK) {
-        status = check_object(options, shape);
-    }
-    if (status == HAFT_OK) {
-        status = check_ids(options);
-    }
+    status = status == HAFT_OK ? check_object(options, shape) : status;
+    status = status == HAFT_OK ? check_ids(options) : status;
     return status;
 }
 

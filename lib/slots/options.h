@@ -1,6 +1,4 @@
-/*
- * lib/slots/options.h - the options that all tables have in common: defaults and checks.
- */
+/* lib/slots/options.h - the options that all tables have in common: defaults and checks. */
 #ifndef HAFT_LIB_OPTIONS_H
 #define HAFT_LIB_OPTIONS_H
 

@@ -1,6 +1,4 @@
-/*
- * lib/slots/release.h - releasing the memory of slots to the system.
- */
+/* lib/slots/release.h - releasing the memory of slots to the system. */
 #ifndef HAFT_LIB_RELEASE_H
 #define HAFT_LIB_RELEASE_H
 

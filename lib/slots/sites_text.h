@@ -1,6 +1,4 @@
-/*
- * lib/slots/sites_text.h - texts about ids and sites: see haft/diagnose.h.
- */
+/* lib/slots/sites_text.h - texts about ids and sites: see haft/diagnose.h. */
 #ifndef HAFT_LIB_SITES_TEXT_H
 #define HAFT_LIB_SITES_TEXT_H
 

@@ -62,9 +62,7 @@ haft_status slots_open(struct slots *slots, const struct slots_options *options)
     if (options->common.sites) {
         status = sites_open(&slots->sites, geometry.count, options->given, &slots->heap);
     }
-    if (status == HAFT_OK) {
-        status = slots_commit(slots, 1);
-    }
+    status = status == HAFT_OK ? slots_commit(slots, 1) : status;
     if (status != HAFT_OK) {
         slots_close(slots);
         return status;

@@ -1,6 +1,4 @@
-/*
- * lib/slots/slots.h - the slots of a table: their layout in memory, and their words.
- */
+/* lib/slots/slots.h - the slots of a table: their layout in memory, and their words. */
 #ifndef HAFT_LIB_SLOTS_H
 #define HAFT_LIB_SLOTS_H
 

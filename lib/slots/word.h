@@ -120,9 +120,7 @@ static inline haft_id word_last_life(const struct word_format *format, uint64_t 
     return id;
 }
 
-/*
- * HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation.
- */
+/* HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation. */
 static inline haft_status word_check_fields(const struct word_format *format, haft_id id,
                                             uint64_t end)
 {

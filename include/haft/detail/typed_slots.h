@@ -80,7 +80,7 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
         return status;                                                                             \
     }
 
-/* name_kind_adopt(): of what was opened elsewhere, whose view is `untyped`. */
+/* name_kind_adopt(): a table or worker opened elsewhere, whose view is `untyped`. */
 #define HAFT_TYPED_ADOPT(name, kind, untyped)                                                      \
     HAFT_TYPED_FUNCTION haft_status name##_##kind##_adopt(haft_##kind *kind, name##_##kind *typed) \
     {                                                                                              \

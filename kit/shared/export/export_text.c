@@ -1,7 +1,7 @@
 /* The text of an export's file: JSON, one member a line. */
 #include "kit/shared/export/export_text.h"
 #include "concurrent/counted/open_list.h"
-#include "concurrent/table/open_tables.h"
+#include "concurrent/table/open.h"
 #include "kit/shared/export/export_posix.h"
 #include "lib/base/os_posix.h"
 #include <inttypes.h>
