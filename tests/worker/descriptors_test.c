@@ -105,7 +105,7 @@ TEST_ON_EACH_CLOCK(descriptors, without_memory_for_more_all_calls_go_on_with_sho
     const uint64_t most = descriptors_waiting(shared.worker);
 
     cr_expect(le(u64,
-                 HAND_BATCHES + most + descriptors_ready(shared.worker) +
+                 PRIVATE_BATCHES + most + descriptors_ready(shared.worker) +
                      descriptors_spare(shared.worker),
                  SEGMENT_BATCHES));
     heap.left = 0;
