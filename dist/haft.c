@@ -102,9 +102,10 @@ struct haft__os_thread {
  * lib/base/os.h - the functions that haft needs of an operating system.
  *
  * os_posix.c implements them; os_windows.c on Windows; os_bare.c for programs without a system
- * (-DHAFT_OS_BARE).  All are compiled, and an #if in each leaves all but one empty: a port is
- * another os_*.c with such an #if.  No other file of lib/, concurrent/ and kit/ calls the system or
- * includes its headers, except the files of an export.
+ * (-DHAFT_OS_BARE); os_lacking.c what several of them lack.  All are compiled, and an #if in each
+ * leaves what is not for the system empty: a port is another os_*.c with such an #if.  No other
+ * file of lib/, concurrent/ and kit/ calls the system or includes its headers, except the files of
+ * an export.
  *
  * False: the system refuses, or has no such thing; nothing has changed.  Any threads.
  */
@@ -306,75 +307,54 @@ HAFT_INTERNAL bool haft__block_is_of(const haft_allocator *allocator);
  */
 
 #ifdef HAFT_COMPILER_MSVC
+#define haft__ATOMIC_EXCHANGE haft_msvc_exchange
+#define haft__ATOMIC_OR haft_msvc_or
+#define haft__ATOMIC_ADD haft_msvc_add
+/* Visual C++ lets any type alias. */
+#define haft__BYTES_LOAD(bytes, order) haft_msvc_load((const haft_atomic_u64 *)(bytes), order)
+#define haft__BYTES_STORE(bytes, value, order) haft_msvc_store((haft_atomic_u64 *)(bytes), value, order)
+#else
+typedef uint64_t __attribute__((may_alias, aligned(8))) haft__bytes_u64; /* on i386 it would be 4 */
+
+#define haft__ATOMIC_EXCHANGE atomic_exchange_explicit
+#define haft__ATOMIC_OR atomic_fetch_or_explicit
+#define haft__ATOMIC_ADD atomic_fetch_add_explicit
+#define haft__BYTES_LOAD(bytes, order) __atomic_load_n((const haft__bytes_u64 *)(bytes), (int)(order))
+#define haft__BYTES_STORE(bytes, value, order) __atomic_store_n((haft__bytes_u64 *)(bytes), value, (int)(order))
+#endif
+
 static inline uint64_t haft__u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                     haft_order order)
 {
     (void)edge;
-    return haft_msvc_exchange(word, value, order);
+    return haft__ATOMIC_EXCHANGE(word, value, order);
 }
 
 static inline uint64_t haft__u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                     haft_order order)
 {
     (void)edge;
-    return haft_msvc_or(word, value, order);
+    return haft__ATOMIC_OR(word, value, order);
 }
 
 static inline uint64_t haft__u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
                                      haft_order order)
 {
     (void)edge;
-    return haft_msvc_add(word, value, order);
+    return haft__ATOMIC_ADD(word, value, order);
 }
 
-/* Visual C++ lets any type alias. */
 static inline uint64_t haft__bytes_load(haft_edge edge, const void *bytes, haft_order order)
 {
     (void)edge;
-    return haft_msvc_load((const haft_atomic_u64 *)bytes, order);
+    return haft__BYTES_LOAD(bytes, order);
 }
 
 static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value, haft_order order)
 {
     (void)edge;
-    haft_msvc_store((haft_atomic_u64 *)bytes, value, order);
+    haft__BYTES_STORE(bytes, value, order);
 }
-#else
-static inline uint64_t haft__u64_exchange(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                    memory_order order)
-{
-    (void)edge;
-    return atomic_exchange_explicit(word, value, order);
-}
-
-static inline uint64_t haft__u64_fetch_or(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                    memory_order order)
-{
-    (void)edge;
-    return atomic_fetch_or_explicit(word, value, order);
-}
-
-static inline uint64_t haft__u64_fetch_add(haft_edge edge, haft_atomic_u64 *word, uint64_t value,
-                                     memory_order order)
-{
-    (void)edge;
-    return atomic_fetch_add_explicit(word, value, order);
-}
-
-typedef uint64_t __attribute__((may_alias, aligned(8))) haft__bytes_u64; /* on i386 it would be 4 */
-
-static inline uint64_t haft__bytes_load(haft_edge edge, const void *bytes, memory_order order)
-{
-    (void)edge;
-    return __atomic_load_n((const haft__bytes_u64 *)bytes, (int)order);
-}
-
-static inline void haft__bytes_store(haft_edge edge, void *bytes, uint64_t value, memory_order order)
-{
-    (void)edge;
-    __atomic_store_n((haft__bytes_u64 *)bytes, value, (int)order);
-}
-#endif
 
 /*
  * lib/base/atomics.h - all atomic operations of lib/, concurrent/ and kit/.
@@ -689,6 +669,12 @@ static inline void haft__asan_unpoison(const void *memory, size_t size)
 }
 #endif
 
+/* The bytes of an object, of any size, to the end of their last granule. */
+static inline void haft__asan_poison_object(const void *haft__object, size_t size)
+{
+    haft__asan_poison(haft__object, (size + haft__ASAN_GRANULE - 1) / haft__ASAN_GRANULE * haft__ASAN_GRANULE);
+}
+
 /* lib/base/given.c */
 
 /* Memory that the program has given. */
@@ -855,13 +841,6 @@ HAFT_INTERNAL bool haft__os_commit(char *base, size_t size)
     return true;
 }
 
-HAFT_INTERNAL void haft__os_dump(char *base, size_t size, bool wanted)
-{
-    (void)base;
-    (void)size;
-    (void)wanted;
-}
-
 HAFT_INTERNAL void haft__os_release(char *base, size_t size)
 {
     (void)size;
@@ -873,34 +852,6 @@ HAFT_INTERNAL bool haft__os_discard(char *base, size_t size)
     (void)base;
     (void)size;
     return false;
-}
-
-HAFT_INTERNAL bool haft__os_populate(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-    return true;
-}
-
-HAFT_INTERNAL void haft__os_ask_for_huge_pages(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-}
-
-HAFT_INTERNAL void *haft__os_alloc_aligned(size_t alignment, size_t size)
-{
-    return aligned_alloc(alignment, size);
-}
-
-HAFT_INTERNAL void haft__os_free_aligned(void *memory)
-{
-    free(memory);
-}
-
-HAFT_INTERNAL bool haft__os_free_takes_aligned(void)
-{
-    return true;
 }
 
 /* --- chance, time, numbers, words --- */
@@ -923,20 +874,9 @@ HAFT_INTERNAL uint64_t haft__os_thread_number(void)
     return 1;
 }
 
-HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number)
-{
-    (void)number;
-    return false;
-}
-
 HAFT_INTERNAL uint64_t haft__os_process_number(void)
 {
     return 1;
-}
-
-HAFT_INTERNAL void haft__os_print(const char *line)
-{
-    fprintf(stderr, "haft: %s\n", line);
 }
 
 HAFT_INTERNAL bool haft__os_symbol_of(uintptr_t address, struct haft__os_symbol *symbol)
@@ -948,16 +888,6 @@ HAFT_INTERNAL bool haft__os_symbol_of(uintptr_t address, struct haft__os_symbol 
 
 /* --- threads --- */
 
-HAFT_INTERNAL int haft__os_cancel_off(void)
-{
-    return 0;
-}
-
-HAFT_INTERNAL void haft__os_cancel_restore(int before)
-{
-    (void)before;
-}
-
 HAFT_INTERNAL void haft__os_yield(void)
 {
 }
@@ -965,18 +895,6 @@ HAFT_INTERNAL void haft__os_yield(void)
 HAFT_INTERNAL void haft__os_sleep(uint64_t ns)
 {
     (void)ns;
-}
-
-HAFT_INTERNAL void haft__os_wait_address(const void *word, uint64_t value, uint64_t ns)
-{
-    (void)word;
-    (void)value;
-    (void)ns;
-}
-
-HAFT_INTERNAL void haft__os_wake_address(const void *word)
-{
-    (void)word;
 }
 
 HAFT_INTERNAL bool haft__os_thread_start(struct haft__os_thread *thread, void (*haft__run)(void *arg), void *arg)
@@ -1073,6 +991,88 @@ HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore)
     assert(semaphore == NULL);
 }
 
+#endif /* HAFT_OS_BARE */
+
+/* lib/base/os_lacking.c */
+
+/* The operating system: what systems lack, and what needs nothing of them. */
+
+#if defined(_WIN32) && !defined(HAFT_OS_BARE)
+#define haft__IS_WINDOWS 1
+#endif
+
+/* --- all but Windows --- */
+
+#ifndef haft__IS_WINDOWS
+HAFT_INTERNAL void *haft__os_alloc_aligned(size_t alignment, size_t size)
+{
+    return aligned_alloc(alignment, size);
+}
+
+HAFT_INTERNAL void haft__os_free_aligned(void *memory)
+{
+    free(memory);
+}
+
+HAFT_INTERNAL bool haft__os_free_takes_aligned(void)
+{
+    return true;
+}
+#endif
+
+/* --- all but Linux --- */
+
+#if !defined(__linux__) || defined(HAFT_OS_POSIX) || defined(HAFT_OS_BARE)
+/* On Windows these need a privilege, and never leave memory. */
+HAFT_INTERNAL void haft__os_ask_for_huge_pages(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+}
+
+/* Windows has promised memory when it was committed. */
+HAFT_INTERNAL bool haft__os_populate(char *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return true;
+}
+
+HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number)
+{
+    (void)number;
+    return false;
+}
+
+HAFT_INTERNAL void haft__os_wait_address(const void *word, uint64_t value, uint64_t ns)
+{
+    (void)word;
+    (void)value;
+    haft__os_sleep(ns < 1000000 ? ns : 1000000);
+}
+
+HAFT_INTERNAL void haft__os_wake_address(const void *word)
+{
+    (void)word;
+}
+#endif
+
+/* --- no POSIX --- */
+
+#if defined(haft__IS_WINDOWS) || defined(HAFT_OS_BARE)
+/* A minidump has what its maker asks for. */
+HAFT_INTERNAL void haft__os_dump(char *base, size_t size, bool wanted)
+{
+    (void)base;
+    (void)size;
+    (void)wanted;
+}
+
+HAFT_INTERNAL void haft__os_print(const char *line)
+{
+    fprintf(stderr, "haft: %s\n", line);
+}
+
 HAFT_INTERNAL bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
 {
     (void)before;
@@ -1080,7 +1080,20 @@ HAFT_INTERNAL bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void
     (void)in_child;
     return false;
 }
-#endif /* HAFT_OS_BARE */
+#endif
+
+/* No cancellation: bionic too. */
+#if defined(haft__IS_WINDOWS) || defined(HAFT_OS_BARE) || defined(__ANDROID__)
+HAFT_INTERNAL int haft__os_cancel_off(void)
+{
+    return 0;
+}
+
+HAFT_INTERNAL void haft__os_cancel_restore(int before)
+{
+    (void)before;
+}
+#endif
 
 /* lib/base/os_posix.h */
 
@@ -1405,17 +1418,7 @@ static struct timespec haft__time_of(uint64_t ns)
 
 /* --- cancellation, which bionic lacks --- */
 
-#ifdef __ANDROID__
-HAFT_INTERNAL int haft__os_cancel_off(void)
-{
-    return 0;
-}
-
-HAFT_INTERNAL void haft__os_cancel_restore(int before)
-{
-    (void)before;
-}
-#else
+#ifndef __ANDROID__
 HAFT_INTERNAL int haft__os_cancel_off(void)
 {
     int before = PTHREAD_CANCEL_ENABLE;
@@ -1577,12 +1580,6 @@ static void haft__ask_for_small_pages(char *base, size_t size)
     (void)size;
 }
 
-HAFT_INTERNAL void haft__os_ask_for_huge_pages(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-}
-
 HAFT_INTERNAL void haft__os_dump(char *base, size_t size, bool wanted)
 {
 #ifdef MADV_NOCORE
@@ -1598,25 +1595,6 @@ HAFT_INTERNAL void haft__os_dump(char *base, size_t size, bool wanted)
 HAFT_INTERNAL bool haft__os_discard(char *base, size_t size)
 {
     return mmap(base, size, PROT_READ | PROT_WRITE, haft__MAP_FLAGS | MAP_FIXED, -1, 0) != MAP_FAILED;
-}
-
-HAFT_INTERNAL bool haft__os_populate(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-    return true;
-}
-
-HAFT_INTERNAL void haft__os_wait_address(const void *word, uint64_t value, uint64_t ns)
-{
-    (void)word;
-    (void)value;
-    haft__os_sleep(ns < 1000000 ? ns : 1000000);
-}
-
-HAFT_INTERNAL void haft__os_wake_address(const void *word)
-{
-    (void)word;
 }
 
 HAFT_INTERNAL bool haft__os_random(uint64_t *bits)
@@ -1642,12 +1620,6 @@ HAFT_INTERNAL uint64_t haft__os_thread_number(void)
 
     return (uintptr_t)&own_byte;
 #endif
-}
-
-HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number)
-{
-    (void)number;
-    return false;
 }
 
 /*
@@ -1831,21 +1803,6 @@ HAFT_INTERNAL bool haft__os_commit(char *base, size_t size)
 HAFT_INTERNAL void haft__os_release(char *base, size_t size)
 {
     munmap(base, size);
-}
-
-HAFT_INTERNAL void *haft__os_alloc_aligned(size_t alignment, size_t size)
-{
-    return aligned_alloc(alignment, size);
-}
-
-HAFT_INTERNAL void haft__os_free_aligned(void *memory)
-{
-    free(memory);
-}
-
-HAFT_INTERNAL bool haft__os_free_takes_aligned(void)
-{
-    return true;
 }
 
 /* --- chance, time, numbers, words --- */
@@ -2054,14 +2011,6 @@ HAFT_INTERNAL bool haft__os_commit(char *base, size_t size)
     return VirtualAlloc(base, size, MEM_COMMIT, PAGE_READWRITE) != NULL;
 }
 
-/* A minidump has what its maker asks for. */
-HAFT_INTERNAL void haft__os_dump(char *base, size_t size, bool wanted)
-{
-    (void)base;
-    (void)size;
-    (void)wanted;
-}
-
 HAFT_INTERNAL void haft__os_release(char *base, size_t size)
 {
     (void)size;
@@ -2083,21 +2032,6 @@ HAFT_INTERNAL bool haft__os_discard(char *base, size_t size)
         VirtualUnlock(base, size);
     }
     return true;
-}
-
-/* The system has promised memory when it was committed. */
-HAFT_INTERNAL bool haft__os_populate(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
-    return true;
-}
-
-/* These need a privilege, and never leave memory. */
-HAFT_INTERNAL void haft__os_ask_for_huge_pages(char *base, size_t size)
-{
-    (void)base;
-    (void)size;
 }
 
 HAFT_INTERNAL void *haft__os_alloc_aligned(size_t alignment, size_t size)
@@ -2140,20 +2074,9 @@ HAFT_INTERNAL uint64_t haft__os_thread_number(void)
     return GetCurrentThreadId();
 }
 
-HAFT_INTERNAL bool haft__os_thread_has_ended(uint64_t number)
-{
-    (void)number;
-    return false;
-}
-
 HAFT_INTERNAL uint64_t haft__os_process_number(void)
 {
     return GetCurrentProcessId();
-}
-
-HAFT_INTERNAL void haft__os_print(const char *line)
-{
-    fprintf(stderr, "haft: %s\n", line);
 }
 
 /* Tools that know the file's names want an offset in the image, as in "program.exe+0x1234". */
@@ -2175,16 +2098,6 @@ HAFT_INTERNAL bool haft__os_symbol_of(uintptr_t address, struct haft__os_symbol 
 }
 
 /* --- threads --- */
-
-HAFT_INTERNAL int haft__os_cancel_off(void)
-{
-    return 0;
-}
-
-HAFT_INTERNAL void haft__os_cancel_restore(int before)
-{
-    (void)before;
-}
 
 HAFT_INTERNAL void haft__os_yield(void)
 {
@@ -2255,18 +2168,6 @@ static unsigned __stdcall haft__run_thread(void *arg)
 
     thread->run(thread->arg);
     return 0;
-}
-
-HAFT_INTERNAL void haft__os_wait_address(const void *word, uint64_t value, uint64_t ns)
-{
-    (void)word;
-    (void)value;
-    haft__os_sleep(ns < 1000000 ? ns : 1000000);
-}
-
-HAFT_INTERNAL void haft__os_wake_address(const void *word)
-{
-    (void)word;
 }
 
 HAFT_INTERNAL bool haft__os_thread_start(struct haft__os_thread *thread, void (*haft__run)(void *arg), void *arg)
@@ -2360,14 +2261,6 @@ HAFT_INTERNAL void haft__os_semaphore_post(struct haft__os_semaphore *semaphore)
 HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore)
 {
     WaitForSingleObject(haft__handle_in(semaphore->room), INFINITE);
-}
-
-HAFT_INTERNAL bool haft__os_on_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
-{
-    (void)before;
-    (void)in_parent;
-    (void)in_child;
-    return false;
 }
 
 /* Words that windows.h takes from sources behind it, in dist/haft.c. */
@@ -2748,9 +2641,9 @@ haft_status haft__sized_take(void *known, size_t known_size, const void *given, 
     return HAFT_OK;
 }
 
-/*
- * lib/base/status.h - statuses of the kit, which the core has no words for.
- */
+/* lib/base/status.h */
+
+/* lib/base/status.h - statuses of the kit, which the core has no words for. */
 
 struct haft__status_words {
     const char *name;
@@ -2776,80 +2669,61 @@ HAFT_INTERNAL void haft__status_list_add(const struct haft__status_list *list);
  *   HINT   the kit's list is a constant: where it is not seen yet, its statuses have no words yet
  */
 
+#define haft__WORDS(status, text) [status] = {#status, text}
+
 static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] = {
-    [HAFT_OK] = {"HAFT_OK", "ok"},
-    [HAFT_NO_ID] = {"HAFT_NO_ID", "the id is nil"},
-    [HAFT_MALFORMED] = {"HAFT_MALFORMED", "no table of this layout issues such an id"},
-    [HAFT_FOREIGN] = {"HAFT_FOREIGN", "the id belongs to another table"},
-    [HAFT_NEVER_ISSUED] = {"HAFT_NEVER_ISSUED", "the table has not issued this id"},
-    [HAFT_RESERVED] = {"HAFT_RESERVED", "the id is reserved and not published yet"},
-    [HAFT_STALE] = {"HAFT_STALE", "the object has been freed"},
-    [HAFT_EXHAUSTED] = {"HAFT_EXHAUSTED",
-                        "the object has been freed and its slot has lived all its generations"},
-    [HAFT_FULL] = {"HAFT_FULL", "the table's capacity is in use"},
-    [HAFT_BUSY] =
-        {"HAFT_BUSY",
-         "slots wait for a grace period or are with other workers, or a value is being set"},
-    [HAFT_NO_MEMORY] = {"HAFT_NO_MEMORY",
-                        "the system gave no memory or address space, or given memory is used up"},
-    [HAFT_NO_THREAD] = {"HAFT_NO_THREAD", "the system gave no thread"},
-    [HAFT_IN_USE] =
-        {"HAFT_IN_USE",
-         "still in use: a table, worker or side is open, an object is held, pinned or reserved, "
-         "or a callback runs"},
-    [HAFT_IN_SECTION] =
-        {"HAFT_IN_SECTION",
-         "the call may wait, and a read section or outer job of its thread may hold pointers"},
-    [HAFT_WRONG_CLOCK] = {"HAFT_WRONG_CLOCK", "the call is for domains with another clock"},
-    [HAFT_NOT_PINNED] = {"HAFT_NOT_PINNED", "the object has no pin"},
-    [HAFT_NOT_HELD] = {"HAFT_NOT_HELD", "no object with that id is held"},
-    [HAFT_CLOSED] = {"HAFT_CLOSED", "the table is being closed"},
-    [HAFT_LOADING] = {"HAFT_LOADING", "the table is being loaded"},
-    [HAFT_OUT_OF_RANGE] = {"HAFT_OUT_OF_RANGE",
-                           "beyond the table's slots, or the history's snapshots"},
-    [HAFT_WRONG_TYPE] = {"HAFT_WRONG_TYPE",
-                         "object size, alignment or pins of the table do not match the type"},
-    [HAFT_IN_CALLBACK] = {"HAFT_IN_CALLBACK",
-                          "the call may not be made from a callback: it waits, announces a "
-                          "quiescent point, closes, flushes, trims, shares or moves "
-                          "objects"},
-    [HAFT_FORKED] = {"HAFT_FORKED",
-                     "it is the parent process's, and the call would wait for its threads"},
-    [HAFT_UNKNOWN_OPTION] = {"HAFT_UNKNOWN_OPTION",
-                             "an option is set that this library does not have: the program was "
-                             "compiled for a later version, or a reserved member is not 0"},
-    [HAFT_BAD_LAYOUT] = {"HAFT_BAD_LAYOUT",
-                         "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
-                         "together; of a counted table at most 32 generation_bits; reserved 0"},
-    [HAFT_BAD_CAPACITY] = {"HAFT_BAD_CAPACITY",
-                           "capacity: 1 to 2^index_bits - 4, of a counted table at "
-                           "most 2^30 - 4"},
-    [HAFT_BAD_OBJECT_SIZE] = {"HAFT_BAD_OBJECT_SIZE",
-                              "object_size: at most 2^30 bytes, not 0 in a packed table"},
-    [HAFT_BAD_OBJECT_ALIGNMENT] =
-        {"HAFT_BAD_OBJECT_ALIGNMENT",
-         "object_alignment: a power of two, at most 4096, that divides the "
-         "object_size of a packed table"},
-    [HAFT_BAD_TAG] = {"HAFT_BAD_TAG", "tag: does not fit the layout's tag_bits"},
-    [HAFT_BAD_FIRST_GENERATION] =
-        {"HAFT_BAD_FIRST_GENERATION",
-         "first_generation: does not fit the layout's generation_bits, or is to be random as well"},
-    [HAFT_BAD_REUSE] = {"HAFT_BAD_REUSE", "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"},
-    [HAFT_BAD_MIN_FREE] = {"HAFT_BAD_MIN_FREE",
-                           "min_free: with the capacity at most 2^index_bits - 4; of a "
-                           "local table only with HAFT_REUSE_FIFO"},
-    [HAFT_BAD_PINS] = {"HAFT_BAD_PINS", "pins: only for types declared with HAFT_TYPED_PINNED"},
-    [HAFT_BAD_WAITING_BYTES] = {"HAFT_BAD_WAITING_BYTES",
-                                "waiting_bytes: at least one slot, object and overhead, or 0"},
-    [HAFT_BAD_FOREIGN_CLOCK] =
-        {"HAFT_BAD_FOREIGN_CLOCK",
-         "foreign_clock: for the thread and the caller clock, with ctx and the callbacks "
-         "that haft/clock.h requires; NULL for the workers and the frame clock"},
-    [HAFT_BAD_CLOCK] = {"HAFT_BAD_CLOCK", "clock: one of the HAFT_CLOCK_ names"},
-    [HAFT_BAD_WRAP] = {"HAFT_BAD_WRAP",
-                       "wrap: ids of the table repeat, so it has no sides and releases no memory"},
-    [HAFT_BAD_COPIES] = {"HAFT_BAD_COPIES",
-                         "copies: objects of at most 64 bytes, which only an insertion writes"},
+    haft__WORDS(HAFT_OK, "ok"),
+    haft__WORDS(HAFT_NO_ID, "the id is nil"),
+    haft__WORDS(HAFT_MALFORMED, "no table of this layout issues such an id"),
+    haft__WORDS(HAFT_FOREIGN, "the id belongs to another table"),
+    haft__WORDS(HAFT_NEVER_ISSUED, "the table has not issued this id"),
+    haft__WORDS(HAFT_RESERVED, "the id is reserved and not published yet"),
+    haft__WORDS(HAFT_STALE, "the object has been freed"),
+    haft__WORDS(HAFT_EXHAUSTED, "the object has been freed and its slot has lived all its generations"),
+    haft__WORDS(HAFT_FULL, "the table's capacity is in use"),
+    haft__WORDS(HAFT_BUSY,
+          "slots wait for a grace period or are with other workers, or a value is being set"),
+    haft__WORDS(HAFT_NO_MEMORY, "the system gave no memory or address space, or given memory is used up"),
+    haft__WORDS(HAFT_NO_THREAD, "the system gave no thread"),
+    haft__WORDS(HAFT_IN_USE, "still in use: a table, worker or side is open, an object is held, pinned "
+                       "or reserved, or a callback runs"),
+    haft__WORDS(HAFT_IN_SECTION,
+          "the call may wait, and a read section or outer job of its thread may hold pointers"),
+    haft__WORDS(HAFT_WRONG_CLOCK, "the call is for domains with another clock"),
+    haft__WORDS(HAFT_NOT_PINNED, "the object has no pin"),
+    haft__WORDS(HAFT_NOT_HELD, "no object with that id is held"),
+    haft__WORDS(HAFT_CLOSED, "the table is being closed"),
+    haft__WORDS(HAFT_LOADING, "the table is being loaded"),
+    haft__WORDS(HAFT_OUT_OF_RANGE, "beyond the table's slots, or the history's snapshots"),
+    haft__WORDS(HAFT_WRONG_TYPE, "object size, alignment or pins of the table do not match the type"),
+    haft__WORDS(HAFT_IN_CALLBACK, "the call may not be made from a callback: it waits, announces a "
+                            "quiescent point, closes, flushes, trims, shares or moves objects"),
+    haft__WORDS(HAFT_FORKED, "it is the parent process's, and the call would wait for its threads"),
+    haft__WORDS(HAFT_UNKNOWN_OPTION, "an option is set that this library does not have: the program was "
+                               "compiled for a later version, or a reserved member is not 0"),
+    haft__WORDS(HAFT_BAD_LAYOUT, "layout: index_bits 3 to 32, generation_bits 1 to 60, at most 64 bits "
+                           "together; of a counted table at most 32 generation_bits; reserved 0"),
+    haft__WORDS(HAFT_BAD_CAPACITY,
+          "capacity: 1 to 2^index_bits - 4, of a counted table at most 2^30 - 4"),
+    haft__WORDS(HAFT_BAD_OBJECT_SIZE, "object_size: at most 2^30 bytes, not 0 in a packed table"),
+    haft__WORDS(HAFT_BAD_OBJECT_ALIGNMENT, "object_alignment: a power of two, at most 4096, that divides "
+                                     "the object_size of a packed table"),
+    haft__WORDS(HAFT_BAD_TAG, "tag: does not fit the layout's tag_bits"),
+    haft__WORDS(
+        HAFT_BAD_FIRST_GENERATION,
+        "first_generation: does not fit the layout's generation_bits, or is to be random as well"),
+    haft__WORDS(HAFT_BAD_REUSE, "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"),
+    haft__WORDS(HAFT_BAD_MIN_FREE, "min_free: with the capacity at most 2^index_bits - 4; of a local "
+                             "table only with HAFT_REUSE_FIFO"),
+    haft__WORDS(HAFT_BAD_PINS, "pins: only for types declared with HAFT_TYPED_PINNED"),
+    haft__WORDS(HAFT_BAD_WAITING_BYTES, "waiting_bytes: at least one slot, object and overhead, or 0"),
+    haft__WORDS(HAFT_BAD_FOREIGN_CLOCK,
+          "foreign_clock: for the thread and the caller clock, with ctx and the callbacks that "
+          "haft/clock.h requires; NULL for the workers and the frame clock"),
+    haft__WORDS(HAFT_BAD_CLOCK, "clock: one of the HAFT_CLOCK_ names"),
+    haft__WORDS(HAFT_BAD_WRAP,
+          "wrap: ids of the table repeat, so it has no sides and releases no memory"),
+    haft__WORDS(HAFT_BAD_COPIES, "copies: objects of at most 64 bytes, which only an insertion writes"),
 };
 
 /* The kit's struct status_list, once it has answered with one of its statuses. */
@@ -2998,9 +2872,7 @@ HAFT_INTERNAL int haft__text_length(const struct haft__text *text)
 
 /* lib/base/version.c */
 
-/*
- * The version that the library was built as.
- */
+/* The version that the library was built as. */
 
 uint32_t haft_version(void)
 {
@@ -3012,9 +2884,9 @@ const char *haft_version_text(void)
     return HAFT_VERSION_TEXT;
 }
 
-/*
- * lib/slots/options.h - the options that all tables have in common: defaults and checks.
- */
+/* lib/slots/options.h */
+
+/* lib/slots/options.h - the options that all tables have in common: defaults and checks. */
 
 #define haft__MAX_ALIGNMENT 4096u /* of objects */
 
@@ -3049,9 +2921,9 @@ HAFT_INTERNAL haft_status haft__options_check(const void *table_options, enum ha
 /* The first generation of a table with these options, which were checked: theirs, random, or 1. */
 HAFT_INTERNAL uint64_t haft__options_first_generation(const struct haft__common_options *options);
 
-/*
- * lib/slots/geometry.h - how the slots of a table lie in memory, and how much they take.
- */
+/* lib/slots/geometry.h */
+
+/* lib/slots/geometry.h - how the slots of a table lie in memory, and how much they take. */
 
 /* The options of a table that concern its slots. */
 struct haft__slots_options {
@@ -3352,9 +3224,7 @@ static inline haft_id haft__word_last_life(const struct haft__word_format *forma
     return id;
 }
 
-/*
- * HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation.
- */
+/* HAFT_OK, or why no slot below index `end` can ever match `id`, whatever its generation. */
 static inline haft_status haft__word_check_fields(const struct haft__word_format *format, haft_id id,
                                             uint64_t end)
 {
@@ -3373,9 +3243,9 @@ static inline haft_status haft__word_check_fields(const struct haft__word_format
     return index < end ? HAFT_OK : HAFT_OUT_OF_RANGE;
 }
 
-/*
- * lib/slots/slots.h - the slots of a table: their layout in memory, and their words.
- */
+/* lib/slots/slots.h */
+
+/* lib/slots/slots.h - the slots of a table: their layout in memory, and their words. */
 
 struct haft__slots {
     haft_view view;
@@ -3405,10 +3275,7 @@ HAFT_INTERNAL uint64_t haft__slots_bytes(const struct haft__slots *slots, uint64
 /* Have the system find memory for the slots from `first` on, below `end`; these are writable. */
 HAFT_INTERNAL haft_status haft__slots_populate(const struct haft__slots *slots, uint64_t first, uint64_t end);
 
-/* HAFT_OK, or why no slot below index `end` can ever match `id`.  Any threads. */
-HAFT_INTERNAL haft_status haft__slots_check_fields(const struct haft__slots *slots, haft_id id, uint64_t end);
-
-/* As above, for an id that the caller chose: without a generation it is malformed. */
+/* word_check_fields() for an id that the caller chose: without a generation it is malformed. */
 HAFT_INTERNAL haft_status haft__slots_check_chosen(const struct haft__slots *slots, haft_id id, uint64_t end);
 
 /* The word of slot `index`; the object lies behind it. */
@@ -3468,9 +3335,9 @@ void haft__bad_access(const struct haft__slots *slots, const char *table, haft_i
 HAFT_INTERNAL
 void haft__bad_access_report(const haft_bad_access *access, haft_on_bad_access *policy, void *arg);
 
-/*
- * lib/slots/sites_text.h - texts about ids and sites: see haft/diagnose.h.
- */
+/* lib/slots/sites_text.h */
+
+/* lib/slots/sites_text.h - texts about ids and sites: see haft/diagnose.h. */
 
 /* The line for haft_diagnose_format(); returns the number that snprintf would. */
 HAFT_INTERNAL
@@ -3532,9 +3399,9 @@ void haft__bad_access(const struct haft__slots *slots, const char *table, haft_i
     haft__apply_policy(&access, line, slots->common.on_bad_access, slots->common.report_arg);
 }
 
-/*
- * lib/slots/diagnose.h - the status of an id: see haft/diagnose.h.
- */
+/* lib/slots/diagnose.h */
+
+/* lib/slots/diagnose.h - the status of an id: see haft/diagnose.h. */
 
 /* The status of an id: see haft_diagnose().  Any threads. */
 HAFT_INTERNAL haft_status haft__slots_diagnose(const struct haft__slots *slots, haft_id id);
@@ -3577,7 +3444,7 @@ HAFT_INTERNAL haft_status haft__slots_diagnose(const struct haft__slots *slots, 
     const struct haft__word_format *format = &slots->format;
     const uint64_t index = haft__word_index(format, id.bits);
     const uint64_t asked = haft__word_generation(format, id.bits);
-    const haft_status status = haft__slots_check_fields(slots, id, slots->limit);
+    const haft_status status = haft__word_check_fields(format, id, slots->limit);
 
     if (status != HAFT_OK) {
         return status == HAFT_OUT_OF_RANGE ? HAFT_NEVER_ISSUED : status;
@@ -3952,9 +3819,9 @@ bool haft_id_parse(haft_layout layout, const char *text, haft_id *id)
     return true;
 }
 
-/*
- * lib/slots/leaks.h - objects that are live when their table closes.
- */
+/* lib/slots/leaks.h */
+
+/* lib/slots/leaks.h - objects that are live when their table closes. */
 
 /* Tell of the objects that are live below `end`, if sites are kept, in a table that is closed. */
 HAFT_INTERNAL void haft__leaks_report(const struct haft__slots *slots, const char *table, uint64_t end);
@@ -4159,12 +4026,8 @@ static haft_status haft__check_common(const struct haft__common_options *options
     if (status == HAFT_OK && (options->capacity < 1 || options->capacity > most)) {
         status = HAFT_BAD_CAPACITY;
     }
-    if (status == HAFT_OK) {
-        status = haft__check_object(options, shape);
-    }
-    if (status == HAFT_OK) {
-        status = haft__check_ids(options);
-    }
+    status = status == HAFT_OK ? haft__check_object(options, shape) : status;
+    status = status == HAFT_OK ? haft__check_ids(options) : status;
     return status;
 }
 
@@ -4205,9 +4068,9 @@ HAFT_INTERNAL uint64_t haft__options_first_generation(const struct haft__common_
     return options->first_generation != 0 ? options->first_generation : 1;
 }
 
-/*
- * lib/slots/release.h - releasing the memory of slots to the system.
- */
+/* lib/slots/release.h */
+
+/* lib/slots/release.h - releasing the memory of slots to the system. */
 
 /*
  * Release the whole pages of run `run` and those after it, below run `end`, and make all their
@@ -4593,9 +4456,7 @@ HAFT_INTERNAL haft_status haft__slots_open(struct haft__slots *slots, const stru
     if (options->common.sites) {
         status = haft__sites_open(&slots->sites, geometry.count, options->given, &slots->heap);
     }
-    if (status == HAFT_OK) {
-        status = haft__slots_commit(slots, 1);
-    }
+    status = status == HAFT_OK ? haft__slots_commit(slots, 1) : status;
     if (status != HAFT_OK) {
         haft__slots_close(slots);
         return status;
@@ -4647,14 +4508,9 @@ HAFT_INTERNAL haft_status haft__slots_populate(const struct haft__slots *slots, 
     return status == HAFT_OK ? haft__sites_populate(&slots->sites, first, end) : status;
 }
 
-HAFT_INTERNAL haft_status haft__slots_check_fields(const struct haft__slots *slots, haft_id id, uint64_t end)
-{
-    return haft__word_check_fields(&slots->format, id, end);
-}
-
 HAFT_INTERNAL haft_status haft__slots_check_chosen(const struct haft__slots *slots, haft_id id, uint64_t end)
 {
-    const haft_status status = haft__slots_check_fields(slots, id, end);
+    const haft_status status = haft__word_check_fields(&slots->format, id, end);
     const bool is_ours = status == HAFT_OK || status == HAFT_OUT_OF_RANGE;
 
     return is_ours && haft__word_generation(&slots->format, id.bits) == 0 ? HAFT_MALFORMED : status;
@@ -4846,9 +4702,9 @@ HAFT_INTERNAL uint64_t haft__local_next_life(const haft_local *local, uint64_t w
 /* HAFT_OK, or why this is no moment to look at the whole table, or to replace it. */
 HAFT_INTERNAL haft_status haft__local_check_moment(const haft_local *local);
 
-/*
- * lib/local/local_list.h - the free slots of a table of one thread.
- */
+/* lib/local/local_list.h */
+
+/* lib/local/local_list.h - the free slots of a table of one thread. */
 
 /* Begin an empty list, of the kind that the mode and the options ask for. */
 HAFT_INTERNAL void haft__local_begin_list(haft_local *local);
@@ -4879,7 +4735,7 @@ HAFT_INTERNAL void haft__local_rebuild(haft_local *local);
 /* A free object's bytes may not be touched; a reserved one's may.  AddressSanitizer reports it. */
 static inline void haft__slots_poison(const struct haft__slots *slots, const haft__atomic_u64 *word)
 {
-    haft__asan_poison(word + 1, (slots->object_size + haft__ASAN_GRANULE - 1) / haft__ASAN_GRANULE * haft__ASAN_GRANULE);
+    haft__asan_poison_object(word + 1, slots->object_size);
 }
 
 static inline void haft__slots_unpoison(const struct haft__slots *slots, const haft__atomic_u64 *word)
@@ -5047,29 +4903,33 @@ static uint64_t haft__measure_local(const haft_local_options *options, struct ha
     return given.measured;
 }
 
-static haft_status haft__open_local(const haft_local_options *options, haft_local **local)
+haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
+                                  haft_local **local)
 {
-    struct haft__given given = haft__given_of(options->memory, options->memory_size);
+    haft_local_options known;
     struct haft__slots_options wanted;
     uint64_t most;
-    haft_status status = haft__local_slots_wanted(options, &wanted, &most);
+    haft_status status = haft__sized_take(&known, sizeof known, options, size);
 
+    status = status == HAFT_OK ? haft__local_slots_wanted(&known, &wanted, &most) : status;
     if (status != HAFT_OK) {
         return status;
     }
-    if (!haft__given_suffices(&given, haft__measure_local(options, wanted))) {
+    struct haft__given given = haft__given_of(known.memory, known.memory_size);
+
+    if (!haft__given_suffices(&given, haft__measure_local(&known, wanted))) {
         return HAFT_NO_MEMORY;
     }
-    wanted.given = options->memory != NULL ? &given : NULL;
-    const haft_allocator heap = haft__heap_of(options->allocator);
-    haft_local *opened = haft__local_new(haft__local_name_of(options), wanted.given, &heap);
+    wanted.given = known.memory != NULL ? &given : NULL;
+    const haft_allocator heap = haft__heap_of(known.allocator);
+    haft_local *opened = haft__local_new(haft__local_name_of(&known), wanted.given, &heap);
 
     status = opened != NULL ? haft__slots_open(&opened->slots, &wanted) : HAFT_NO_MEMORY;
     if (status != HAFT_OK) {
         haft__local_free(opened);
         return status;
     }
-    haft__fill_in(opened, options);
+    haft__fill_in(opened, &known);
     *local = opened;
     return HAFT_OK;
 }
@@ -5119,15 +4979,6 @@ haft_status haft_local_footprint_sized(const haft_local_options *options, size_t
         .committed = bytes,
     };
     return HAFT_OK;
-}
-
-haft_status haft_local_open_sized(const haft_local_options *options, size_t size,
-                                  haft_local **local)
-{
-    haft_local_options known;
-    const haft_status status = haft__sized_take(&known, sizeof known, options, size);
-
-    return status == HAFT_OK ? haft__open_local(&known, local) : status;
 }
 
 haft_view haft_local_view(const haft_local *local)
@@ -5889,12 +5740,8 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count)
     if (status == HAFT_OK) {
         status = haft__populate_listed(local, count < ready ? count : ready);
     }
-    if (status == HAFT_OK) {
-        status = haft__populate_fresh(local, in_runs);
-    }
-    if (status == HAFT_OK) {
-        status = haft__slots_populate(&local->slots, local->used, end);
-    }
+    status = status == HAFT_OK ? haft__populate_fresh(local, in_runs) : status;
+    status = status == HAFT_OK ? haft__slots_populate(&local->slots, local->used, end) : status;
     return status;
 }
 
@@ -6142,12 +5989,7 @@ struct haft__counted_head {
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 word;
 };
 
-#define haft__COUNTED_KIND 0x746E756Fu /* what the block of a counted table begins with */
-#define haft__COUNTED_VERSION 1u
-
 struct haft__counted_block {
-    uint32_t kind;
-    uint32_t version;
     struct haft__counted_head fresh;    /* the first index never used, and FRESH_IS_CLOSED */
     struct haft__counted_head returned; /* see returned.h */
     struct haft__counted_head heads[];  /* of the shards; or of the queue, then its tail */
@@ -6405,7 +6247,7 @@ static inline uint64_t haft__returned_count(const haft_counted *table)
  * types, so the words are read and written by builtins on a type that may alias them.
  *
  * Edges in this file.
- *   VALUE   write_words (release) -> values_read_one (acquire)   the end of a slot's last life
+ *   VALUE   write_words (release) -> values_read (acquire)   the end of a slot's last life
  *           before the words of the next object: a reader of one of these sees that end as well
  */
 
@@ -6417,21 +6259,21 @@ HAFT_INTERNAL void haft__values_write_any(const haft_counted *table, void *haft_
 /* The object's bytes become zeros, in the eyes of every reader. */
 HAFT_INTERNAL void haft__values_wipe(const haft_counted *table, void *haft__object);
 
-/* A word of an object that is copied, beside other threads. */
-static inline uint64_t haft__values_read_one(const void *word)
+/* The words of an object that is copied, beside other threads. */
+static inline void haft__values_read(const void *haft__object, uint64_t *words, size_t size)
 {
-    /* Weakened, the slot's word, which is read next, could be older than this one. */
-    return haft__bytes_load_acquire(VALUE, word);
+    assert(size <= haft__VALUES_MOST_BYTES);
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        /* Weakened, the slot's word, which is read next, could be older than this one. */
+        words[at / sizeof(uint64_t)] = haft__bytes_load_acquire(VALUE, (const char *)haft__object + at);
+    }
 }
-
-/* The words of an object that is copied, beside other threads; `words` has VALUES_MOST_BYTES. */
-HAFT_INTERNAL void haft__values_read(const haft_counted *table, const void *haft__object, uint64_t *words);
 
 /* Bytes of a free object may not be touched, unless copies are looked for there. */
 static inline void haft__values_poison(const haft_counted *table, const void *haft__object)
 {
     if (!table->copies) {
-        haft__asan_poison(haft__object, (table->object_size + haft__ASAN_GRANULE - 1) / haft__ASAN_GRANULE * haft__ASAN_GRANULE);
+        haft__asan_poison_object(haft__object, table->object_size);
     }
 }
 
@@ -6646,20 +6488,24 @@ static uint64_t haft__bytes_to_give(const struct haft__plan *plan)
     return given.measured;
 }
 
-static haft_status haft__open_counted_table(const haft_counted_options *options, haft_counted **table)
+haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
+                                    haft_counted **table)
 {
-    struct haft__given given = haft__given_of(options->memory, options->memory_size);
-    const haft_allocator heap = haft__heap_of(options->allocator);
+    haft_counted_options known;
     struct haft__plan plan;
-    haft_status status = haft__make_plan(options, &plan);
+    haft_status status = haft__sized_take(&known, sizeof known, options, size);
 
+    status = status == HAFT_OK ? haft__make_plan(&known, &plan) : status;
     if (status != HAFT_OK) {
         return status;
     }
+    struct haft__given given = haft__given_of(known.memory, known.memory_size);
+    const haft_allocator heap = haft__heap_of(known.allocator);
+
     if (!haft__given_suffices(&given, haft__bytes_to_give(&plan))) {
         return HAFT_NO_MEMORY;
     }
-    struct haft__given *from = options->memory != NULL ? &given : NULL;
+    struct haft__given *from = known.memory != NULL ? &given : NULL;
     haft_counted *opened = haft__new_table(plan.common.name, from, &heap);
 
     status = opened != NULL ? haft__open_block(opened, &plan, from) : HAFT_NO_MEMORY;
@@ -6667,23 +6513,12 @@ static haft_status haft__open_counted_table(const haft_counted_options *options,
         haft__delete_table(opened);
         return status;
     }
-    haft__fill_in_counted(opened, &plan, options);
+    haft__fill_in_counted(opened, &plan, &known);
     opened->block = (struct haft__counted_block *)(void *)opened->memory.base;
-    opened->block->kind = haft__COUNTED_KIND;
-    opened->block->version = haft__COUNTED_VERSION;
     haft__free_slots_setup(opened);
     haft__open_list_add(opened);
     *table = opened;
     return HAFT_OK;
-}
-
-haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
-                                    haft_counted **table)
-{
-    haft_counted_options known;
-    const haft_status status = haft__sized_take(&known, sizeof known, options, size);
-
-    return status == HAFT_OK ? haft__open_counted_table(&known, table) : status;
 }
 
 haft_status haft_counted_footprint_sized(const haft_counted_options *options, size_t size,
@@ -6693,9 +6528,7 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
     struct haft__plan plan;
     haft_status status = haft__sized_take(&known, sizeof known, options, size);
 
-    if (status == HAFT_OK) {
-        status = haft__make_plan(&known, &plan);
-    }
+    status = status == HAFT_OK ? haft__make_plan(&known, &plan) : status;
     if (status != HAFT_OK) {
         return status;
     }
@@ -6717,8 +6550,6 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
 
 static void haft__free_memory(haft_counted *table)
 {
-    assert(table->block->kind == haft__COUNTED_KIND && table->block->version == haft__COUNTED_VERSION &&
-           "nothing was written beyond an object");
     haft__open_list_remove(table);
     haft__asan_unpoison(table->memory.base, table->memory.size);
     haft__reservation_close_array(&table->memory, &table->heap);
@@ -7027,9 +6858,7 @@ static inline uint64_t haft__shards_head_after(uint64_t head, uint64_t word)
     return takings << haft__COUNTED_LOW_BITS | haft__counted_low(word);
 }
 
-/*
- * Take the shard's first slot, if it has one and no other call is faster; `*word` is the slot's.
- */
+/* Take the shard's first slot, if it has one and no other call is faster; `*word` is the slot's. */
 static inline bool haft__shards_try(haft_counted *table, haft__atomic_u64 *shard, uint64_t *index,
                               uint64_t *word)
 {
@@ -7251,8 +7080,8 @@ HAFT_INTERNAL void haft__free_slots_close(haft_counted *table)
  * Holding counted objects: acquire, again, release, and copies.
  *
  * Edges in this file.
- *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words
- *            (acquire)   object before word
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, copy_from (acquire)   object before
+ *            word
  *   HOLD     haft_counted_release, free_any (release) -> haft_counted_release, the last one,
  *            free_any, end_plainly, haft_counted_take (acquire)   all uses by holders before the
  *            object's end; between them lie only read-modify-writes
@@ -7281,8 +7110,7 @@ void *haft_counted_acquire(haft_counted *table, haft_id id)
 }
 
 /* The object after all, if it was published since; else the id is reported. */
-haft__NOINLINE static void *haft__require_again(haft_counted *table, haft_id id);
-static void *haft__require_again(haft_counted *table, haft_id id)
+haft__NOINLINE static void *haft__require_again(haft_counted *table, haft_id id)
 {
     haft_status status = haft_counted_diagnose(table, id);
 
@@ -7367,30 +7195,33 @@ static inline bool haft__is_unchanged(uint64_t before, uint64_t after)
     return (before ^ after) >> haft__COUNTED_LOW_BITS == 0;
 }
 
-/* Any number of words: apart, so that one word's way stays short. */
-haft__NOINLINE static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__object);
-static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__object)
+/* The object of `size` bytes behind `at`, unless the id is stale or ends meanwhile. */
+static inline bool haft__copy_from(const haft_counted *table, const haft__atomic_u64 *at, haft_id id,
+                             void *haft__object, size_t size)
 {
-    const haft__atomic_u64 *at = table->copies ? haft__counted_find(table, id) : NULL;
     uint64_t words[haft__VALUES_MOST_BYTES / sizeof(uint64_t)];
-
-    if (at == NULL) {
-        return false;
-    }
     /* Weakened, the object's words could be read from before its publication. */
     const uint64_t before = haft__load_acquire(PUBLISH, at);
 
     if (!haft__counted_fits(table, before, id, haft__COUNTED_LIVE)) {
         return false;
     }
-    haft__values_read(table, at + 1, words);
+    haft__values_read(at + 1, words, size);
     if (!haft__is_unchanged(before, haft__load_relaxed(SAME, at))) {
         return false;
     }
-    if (table->object_size != 0) { /* else `object` may be NULL */
-        memcpy(haft__object, words, table->object_size);
+    if (size != 0) { /* else `object` may be NULL */
+        memcpy(haft__object, words, size);
     }
     return true;
+}
+
+/* Any number of words: apart, so that one word's way stays short. */
+haft__NOINLINE static bool haft__copy_words(const haft_counted *table, haft_id id, void *haft__object)
+{
+    const haft__atomic_u64 *at = table->copies ? haft__counted_find(table, id) : NULL;
+
+    return at != NULL && haft__copy_from(table, at, id, haft__object, table->object_size);
 }
 
 /* Slots that a word is copied from here. */
@@ -7407,20 +7238,7 @@ bool haft_counted_copy(const haft_counted *table, haft_id id, void *haft__object
     if (index - HAFT_FIRST_INDEX >= haft__one_word_count(table)) {
         return haft__copy_words(table, id, haft__object);
     }
-    const haft__atomic_u64 *at = haft__counted_at(table, index);
-    /* Weakened, the object's word could be read from before its publication. */
-    const uint64_t before = haft__load_acquire(PUBLISH, at);
-
-    if (!haft__counted_fits(table, before, id, haft__COUNTED_LIVE)) {
-        return false;
-    }
-    const uint64_t value = haft__values_read_one(at + 1);
-
-    if (!haft__is_unchanged(before, haft__load_relaxed(SAME, at))) {
-        return false;
-    }
-    memcpy(haft__object, &value, sizeof value);
-    return true;
+    return haft__copy_from(table, haft__counted_at(table, index), id, haft__object, sizeof(uint64_t));
 }
 
 /* concurrent/counted/ids.c */
@@ -7551,7 +7369,7 @@ haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_i
  * in holds.c, the end of an object in destroy.c.
  *
  * Edges in this file.
- *   PUBLISH  publish_word (release) -> haft_counted_acquire, haft_counted_copy, copy_words, the
+ *   PUBLISH  publish_word (release) -> haft_counted_acquire, copy_from, the
  *            looks in ids.c (acquire)   object before word
  *   HOLD     haft_counted_release, free_any, and publish_word, for an end without a hold (release)
  *            -> free_any, end_plainly, haft_counted_take, haft_counted_release, the last one
@@ -7593,8 +7411,7 @@ static inline void haft__publish_word(haft__atomic_u64 *at, uint64_t word)
 }
 
 /* Any object, into any slot: apart, so that the common way stays short. */
-haft__NOINLINE static haft_status haft__insert_anywhere(haft_counted *table, const void *haft__object, haft_id *id);
-static haft_status haft__insert_anywhere(haft_counted *table, const void *haft__object, haft_id *id)
+haft__NOINLINE static haft_status haft__insert_anywhere(haft_counted *table, const void *haft__object, haft_id *id)
 {
     haft__atomic_u64 *at;
     haft_id inserted;
@@ -7681,8 +7498,7 @@ static haft_status haft__refuse_counted(const haft_counted *table, haft_id id)
 }
 
 /* End an object: apart, so that the common way stays short. */
-haft__NOINLINE static haft_status haft__free_any(haft_counted *table, haft_id id);
-static haft_status haft__free_any(haft_counted *table, haft_id id)
+haft__NOINLINE static haft_status haft__free_any(haft_counted *table, haft_id id)
 {
     haft__atomic_u64 *at = haft__counted_find(table, id);
 
@@ -7709,8 +7525,7 @@ static haft_status haft__free_any(haft_counted *table, haft_id id)
 }
 
 /* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
-haft__NOINLINE static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life);
-static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life)
+haft__NOINLINE static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life)
 {
     haft__free_slots_give(table, index, life);
 }
@@ -8138,7 +7953,7 @@ HAFT_INTERNAL void haft__shards_close(haft_counted *table)
  * The bytes of counted objects.
  *
  * Edges in this file.
- *   VALUE   write_words (release) -> values_read_one (acquire)   the end of a slot's last life
+ *   VALUE   write_words (release) -> values_read (acquire)   the end of a slot's last life
  *           before the words of the next object: a reader of one of these sees that end as well
  */
 
@@ -8176,14 +7991,6 @@ HAFT_INTERNAL void haft__values_wipe(const haft_counted *table, void *haft__obje
         haft__write_words(haft__object, NULL, table->object_size);
     } else {
         memset(haft__object, 0, table->object_size); /* kept: the slot is given to other threads next */
-    }
-}
-
-HAFT_INTERNAL void haft__values_read(const haft_counted *table, const void *haft__object, uint64_t *words)
-{
-    assert(table->copies && table->object_size <= haft__VALUES_MOST_BYTES);
-    for (size_t at = 0; at < table->object_size; at += sizeof(uint64_t)) {
-        words[at / sizeof(uint64_t)] = haft__values_read_one((const char *)haft__object + at);
     }
 }
 
@@ -8337,7 +8144,7 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 #define haft__SPARE_BATCHES 16
 
 /* Descriptors that a worker brings at once, 11 KiB: twice those of the batches in use. */
-#define haft__SEGMENT_BATCHES (2 * haft__HAND_BATCHES)
+#define haft__SEGMENT_BATCHES (2 * haft__PRIVATE_BATCHES)
 
 /* Workers that the smallest tables' budgets are spread over. */
 #define haft__WORKERS_EXPECTED 16
@@ -8466,7 +8273,7 @@ HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *
  */
 
 /* A worker's batches in no ring: the filling and the open one, eight in use. */
-#define haft__HAND_BATCHES 10
+#define haft__PRIVATE_BATCHES 10
 
 #define haft__MOST_SEGMENTS (UINT64_C(1) << 23) /* in one table */
 
@@ -9216,9 +9023,6 @@ struct haft__measure {
 
 #define haft__NS_PER_S UINT64_C(1000000000)
 
-/* The option with its default, and short enough to be added to the time. */
-HAFT_INTERNAL uint64_t haft__stall_limit(uint64_t stall_ns);
-
 /* Ready for its first grace period.  The lock is never destroyed: it has nothing to free. */
 HAFT_INTERNAL void haft__measure_open(struct haft__measure *haft__measure);
 
@@ -9234,9 +9038,9 @@ HAFT_INTERNAL bool haft__measure_begin(struct haft__measure *haft__measure, uint
  */
 HAFT_INTERNAL uint64_t haft__measure_read(const struct haft__measure *haft__measure, uint64_t *since);
 
-/*
- * concurrent/clock/state.h - the structs of the domain.
- */
+/* concurrent/clock/state.h */
+
+/* concurrent/clock/state.h - the structs of the domain. */
 
 /* The nesting state of a thread with a clock: see jobs_and_parks.h. */
 struct haft__nesting {
@@ -9507,9 +9311,9 @@ HAFT_INTERNAL void haft__lift_leave(struct haft__nesting *haft__nesting, uint32_
 /* haft_thread_online() on a thread that is online: it was offline before the lift, and stays. */
 HAFT_INTERNAL void haft__lift_keep(struct haft__nesting *haft__nesting);
 
-/*
- * concurrent/clock/stall.h - grace periods that last too long, and their report.
- */
+/* concurrent/clock/stall.h */
+
+/* concurrent/clock/stall.h - grace periods that last too long, and their report. */
 
 /* Whether a grace period is under way, or some workers have not announced.  Wait-free; a hint. */
 HAFT_INTERNAL bool haft__domain_is_driven(const haft_domain *domain);
@@ -9992,9 +9796,9 @@ HAFT_INTERNAL const struct haft__clock haft__frame_clock = {
     .wait_for = haft__frame_wait_for,
 };
 
-/*
- * concurrent/clock/thread.h - numbers of threads.
- */
+/* concurrent/clock/thread.h */
+
+/* concurrent/clock/thread.h - numbers of threads. */
 
 /* The calling thread's number, which no other thread ever has; not 0.  Wait-free. */
 HAFT_INTERNAL uint64_t haft__thread_number(void);
@@ -10496,6 +10300,9 @@ HAFT_INTERNAL uint64_t haft__registry_process(void);
  *            when no other thread uses the domain
   */
 
+#define haft__DEFAULT_STALL_NS haft__NS_PER_S
+#define haft__MOST_STALL_NS (haft__NS_PER_S * 60 * 60 * 24 * 365)
+
 #define haft__NUMBERED(UPPER, lower) [HAFT_CLOCK_##UPPER] = &haft__##lower##_clock,
 static const struct haft__clock *const haft__clocks[HAFT_CLOCK_COUNT] = {HAFT_CLOCKS(haft__NUMBERED)};
 
@@ -10519,14 +10326,26 @@ static haft_status haft__check_domain_options(const haft_domain_options *options
     return is_right ? HAFT_OK : HAFT_BAD_FOREIGN_CLOCK;
 }
 
-static haft_status haft__open_domain(const haft_domain_options *options, haft_domain **domain)
+/* The option with its default, and short enough to be added to the time. */
+static uint64_t haft__stall_limit(uint64_t stall_ns)
 {
-    haft_status status = haft__check_domain_options(options);
+    if (stall_ns == 0) {
+        return haft__DEFAULT_STALL_NS;
+    }
+    return stall_ns < haft__MOST_STALL_NS ? stall_ns : haft__MOST_STALL_NS;
+}
 
+haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
+                                   haft_domain **domain)
+{
+    haft_domain_options known;
+    haft_status status = haft__sized_take(&known, sizeof known, options, size);
+
+    status = status == HAFT_OK ? haft__check_domain_options(&known) : status;
     if (status != HAFT_OK) {
         return status;
     }
-    const haft_allocator heap = haft__heap_of(options->allocator);
+    const haft_allocator heap = haft__heap_of(known.allocator);
     haft_domain *opened = haft__heap_take_zero(&heap, sizeof *opened, haft__CACHE_LINE);
 
     if (opened == NULL) {
@@ -10534,13 +10353,13 @@ static haft_status haft__open_domain(const haft_domain_options *options, haft_do
     }
     opened->heap = heap;
     opened->number = haft__domain_number();
-    if (options->foreign_clock != NULL) {
-        opened->foreign = *options->foreign_clock;
+    if (known.foreign_clock != NULL) {
+        opened->foreign = *known.foreign_clock;
     }
-    opened->clock = haft__clocks[options->clock];
-    opened->on_stall = options->on_stall;
-    opened->stall_arg = options->stall_arg;
-    opened->stall_ns = haft__stall_limit(options->stall_ns);
+    opened->clock = haft__clocks[known.clock];
+    opened->on_stall = known.on_stall;
+    opened->stall_arg = known.stall_arg;
+    opened->stall_ns = haft__stall_limit(known.stall_ns);
     opened->process = haft__registry_process();
     haft__measure_open(&opened->measure);
     status = opened->clock->start != NULL ? opened->clock->start(opened) : HAFT_OK;
@@ -10550,15 +10369,6 @@ static haft_status haft__open_domain(const haft_domain_options *options, haft_do
     }
     *domain = opened;
     return HAFT_OK;
-}
-
-haft_status haft_domain_open_sized(const haft_domain_options *options, size_t size,
-                                   haft_domain **domain)
-{
-    haft_domain_options known;
-    const haft_status status = haft__sized_take(&known, sizeof known, options, size);
-
-    return status == HAFT_OK ? haft__open_domain(&known, domain) : status;
 }
 
 HAFT_INTERNAL haft_status haft__domain_check_process(const haft_domain *domain)
@@ -11003,17 +10813,6 @@ void haft_thread_unpark(haft_domain *domain, haft_job_state state)
  *            the grace period before, if `since` is later
  *   HINT     a first look at the measure
  */
-
-#define haft__DEFAULT_STALL_NS haft__NS_PER_S
-#define haft__MOST_STALL_NS (haft__NS_PER_S * 60 * 60 * 24 * 365)
-
-HAFT_INTERNAL uint64_t haft__stall_limit(uint64_t stall_ns)
-{
-    if (stall_ns == 0) {
-        return haft__DEFAULT_STALL_NS;
-    }
-    return stall_ns < haft__MOST_STALL_NS ? stall_ns : haft__MOST_STALL_NS;
-}
 
 HAFT_INTERNAL void haft__measure_open(struct haft__measure *haft__measure)
 {
@@ -11499,7 +11298,7 @@ struct haft_table {
     haft__atomic_u64 drawing;  /* fresh slots that refills ask for, with waiting_bytes: see refill.c */
 
     uint64_t number;        /* no other table ever has it */
-    haft_table *next_open;  /* in the list of all: see tables.h */
+    haft_table *next_open;  /* in the list of all: see open.c */
     haft_table **open_link; /* the pointer to this one in it */
 
     haft__atomic_u64 attached; /* what lies beside the slots; not 0: the table stays open.  Under the
@@ -11616,9 +11415,9 @@ static inline bool haft__life_give_up(const struct haft__slots *slots, haft_id i
     return haft__word_index(format, next) != haft__MARK_EXHAUSTED; /* else there is nothing to reclaim */
 }
 
-/*
- * concurrent/worker/refill.h - finding slots for a worker's filling batch.
- */
+/* concurrent/worker/refill.h */
+
+/* concurrent/worker/refill.h - finding slots for a worker's filling batch. */
 
 /*
  * Up to `most` slots in the filling batch, at least one, for the caller to use: how many in
@@ -12101,7 +11900,7 @@ HAFT_INTERNAL void haft__descriptors_keep_up(haft_worker *worker);
 
 /* With these no ring is shorter than it can be. */
 #define haft__SEGMENTS_MOST                                                                              \
-    ((haft__HAND_BATCHES + haft__RING_BATCHES + haft__READY_BATCHES + haft__SPARE_BATCHES + haft__SEGMENT_BATCHES - 1) /         \
+    ((haft__PRIVATE_BATCHES + haft__RING_BATCHES + haft__READY_BATCHES + haft__SPARE_BATCHES + haft__SEGMENT_BATCHES - 1) /      \
      haft__SEGMENT_BATCHES)
 
 static uint64_t haft__least(uint64_t a, uint64_t b)
@@ -12110,28 +11909,28 @@ static uint64_t haft__least(uint64_t a, uint64_t b)
 }
 
 /* Descriptors beyond those of the batches in use. */
-static uint64_t haft__beyond_hands(const haft_worker *worker)
+static uint64_t haft__beyond_private(const haft_worker *worker)
 {
     const uint64_t segments = haft__load_relaxed(HINT, &worker->segments);
 
     assert(segments != 0 && "a worker begins with one");
-    return segments * haft__SEGMENT_BATCHES - haft__HAND_BATCHES;
+    return segments * haft__SEGMENT_BATCHES - haft__PRIVATE_BATCHES;
 }
 
 HAFT_INTERNAL uint64_t haft__descriptors_spare(const haft_worker *worker)
 {
-    return haft__least(haft__beyond_hands(worker) / 4, haft__SPARE_BATCHES);
+    return haft__least(haft__beyond_private(worker) / 4, haft__SPARE_BATCHES);
 }
 
 HAFT_INTERNAL uint64_t haft__descriptors_ready(const haft_worker *worker)
 {
-    return haft__least(haft__beyond_hands(worker) / 4, haft__READY_BATCHES);
+    return haft__least(haft__beyond_private(worker) / 4, haft__READY_BATCHES);
 }
 
 HAFT_INTERNAL uint64_t haft__descriptors_waiting(const haft_worker *worker)
 {
     const uint64_t left =
-        haft__beyond_hands(worker) - haft__descriptors_spare(worker) - haft__descriptors_ready(worker);
+        haft__beyond_private(worker) - haft__descriptors_spare(worker) - haft__descriptors_ready(worker);
 
     return haft__least(left, haft__RING_BATCHES);
 }
@@ -12620,9 +12419,7 @@ static haft_status haft__fresh_populate(haft_table *table, uint64_t end)
 {
     haft_status status = haft__commit(table, end);
 
-    if (status == HAFT_OK) {
-        status = haft__slots_populate(&table->slots, 0, end);
-    }
+    status = status == HAFT_OK ? haft__slots_populate(&table->slots, 0, end) : status;
     return status != HAFT_OK ? status : haft__pool_populate(&table->pool, haft__batches_for(table, end));
 }
 
@@ -13284,9 +13081,9 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
     return done;
 }
 
-/*
- * concurrent/worker/reclaim.h - reclaiming slots after their grace period.
- */
+/* concurrent/worker/reclaim.h */
+
+/* concurrent/worker/reclaim.h - reclaiming slots after their grace period. */
 
 /*
  * Reclaim the slots of a batch that has elapsed; those that may be used again are ready for any
@@ -13443,9 +13240,7 @@ HAFT_INTERNAL void haft__drain_freed(haft_worker *worker);
 /* Up to a batch of unpinned slots, which has elapsed; NULL: none. */
 HAFT_INTERNAL struct haft__batch *haft__drain_unpinned(haft_worker *worker);
 
-/*
- * Drain all lists; unpinned slots are reclaimed.  This and what follows: outside callbacks.
- */
+/* Drain all lists; unpinned slots are reclaimed.  This and what follows: outside callbacks. */
 HAFT_INTERNAL void haft__drain_lists(haft_worker *worker);
 
 /*
@@ -14544,19 +14339,11 @@ static const struct {
     {offsetof(struct haft_worker, member), offsetof(struct haft_worker, backlog)},
 };
 
-static void haft__poison(haft_worker *worker)
+static void haft__poison(haft_worker *worker, void (*change)(const void *memory, size_t size))
 {
     for (size_t i = 0; i < 2; i++) {
-        haft__asan_poison((char *)worker + haft__private_parts[i].begin,
-                    haft__private_parts[i].end - haft__private_parts[i].begin);
-    }
-}
-
-static void haft__unpoison(haft_worker *worker)
-{
-    for (size_t i = 0; i < 2; i++) {
-        haft__asan_unpoison((char *)worker + haft__private_parts[i].begin,
-                      haft__private_parts[i].end - haft__private_parts[i].begin);
+        change((char *)worker + haft__private_parts[i].begin,
+               haft__private_parts[i].end - haft__private_parts[i].begin);
     }
 }
 
@@ -14573,7 +14360,7 @@ static bool haft__take_worker(haft_worker *worker, enum haft__worker_state from,
                        haft__cas_acquire(ADOPT, &worker->state, from, haft__own(to));
 
     if (haft__taken) {
-        haft__unpoison(worker);
+        haft__poison(worker, haft__asan_unpoison);
     }
     return haft__taken;
 }
@@ -14624,7 +14411,7 @@ HAFT_INTERNAL void haft__worker_list_put_back(haft_worker *worker)
 {
     worker->is_to_draw = false;
     worker->is_movable = false; /* the next to have it may be a thread */
-    haft__poison(worker);
+    haft__poison(worker, haft__asan_poison);
     /* Weakened, the next thread could find the batches as they were before. */
     haft__store_release(ADOPT, &worker->state,
                   haft__worker_list_has_ended(worker->table) ? haft__WORKER_ENDED : haft__WORKER_CLOSED);
@@ -14667,9 +14454,9 @@ HAFT_INTERNAL bool haft__worker_list_end(haft_table *table)
  */
 HAFT_INTERNAL bool haft__census_is_right(const haft_table *table);
 
-/*
- * concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers).
- */
+/* concurrent/table/stats.h */
+
+/* concurrent/table/stats.h - sums of the counters.  Any thread, wait-free, O(workers). */
 
 struct haft__stock {
     uint64_t live;
@@ -14938,9 +14725,9 @@ HAFT_INTERNAL bool haft__census_is_right(const haft_table *table)
     return census.is_right;
 }
 
-/*
- * concurrent/table/close.h - what closing, clearing and unsharing a table begin with.
- */
+/* concurrent/table/close.h */
+
+/* concurrent/table/close.h - what closing, clearing and unsharing a table begin with. */
 
 /* The same for a table that is to end, in which no worker may be open: HAFT_IN_USE. */
 HAFT_INTERNAL haft_status haft__close_check_ending(const haft_table *table);
@@ -14952,13 +14739,11 @@ HAFT_INTERNAL bool haft__close_reclaim_waiting(haft_worker *worker, uint64_t lat
 /* Whether anything is attached, as far as the calling thread sees.  Wait-free. */
 HAFT_INTERNAL bool haft__table_has_attached(const haft_table *table);
 
-/*
- * concurrent/table/open.h - opening and ending a table.  One thread has it meanwhile.
- */
+/* concurrent/table/open.h */
 
-/*
- * A table of that name, with nothing in it, in the heap; NULL: no memory.  table_free() ends it.
- */
+/* concurrent/table/open.h - opening and ending a table.  One thread has it meanwhile. */
+
+/* A table of that name, with nothing in it, in the heap; NULL: no memory.  table_free() ends it. */
 HAFT_INTERNAL haft_table *haft__table_new(const char *name, const haft_allocator *heap);
 HAFT_INTERNAL void haft__table_free(haft_table *table);
 
@@ -14971,6 +14756,12 @@ HAFT_INTERNAL haft_status haft__table_check_waiting(uint64_t bytes, uint64_t str
  */
 HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain);
 HAFT_INTERNAL void haft__table_stop(haft_table *table);
+
+/*
+ * The shared tables that are open in this process, newest first, while their statistics can be
+ * taken.  Under the registry's lock: for (t = first_open_table(); t; t = t->next_open).
+ */
+HAFT_INTERNAL haft_table *haft__first_open_table(void);
 
 /* concurrent/table/close.c */
 
@@ -15301,18 +15092,6 @@ int haft_diagnose_format(const haft_table *table, haft_id id, char *text, size_t
     return haft__sites_describe(&table->slots, table->name, id, haft_diagnose(table, id), text, size);
 }
 
-/*
- * concurrent/table/open_tables.h - the shared tables that are open in this process, newest first;
- * under the registry's lock.
- */
-
-/* A table is in the list while its statistics can be taken. */
-HAFT_INTERNAL void haft__tables_add(haft_table *table);
-HAFT_INTERNAL void haft__tables_remove(haft_table *table);
-
-/* Under the lock: for (t = first_open_table(); t; t = t->next_open). */
-HAFT_INTERNAL haft_table *haft__first_open_table(void);
-
 /* concurrent/table/open.c */
 
 /*
@@ -15320,7 +15099,8 @@ HAFT_INTERNAL haft_table *haft__first_open_table(void);
  *
  * Edges in this file.
  *   OWN     before other threads have the table, or after the last has left it
- *   COUNT   numbers that are assigned once
+ *   COUNT   numbers that are assigned once; and the tables of a domain, under the registry's lock
+ *           too: the child of a fork finds both the same
  */
 
 haft__OPTIONS_BEGIN_WITH_COMMON(haft_table_options);
@@ -15437,6 +15217,41 @@ static void haft__open_front(haft_table *table)
     table->last_life = is_open ? format->tag | format->generation_mask : 0;
 }
 
+/* --- the list of open tables, newest first --- */
+
+static haft_table *haft__open_tables; /* under the lock; debuggers look for it by this name */
+
+static void haft__tables_add(haft_table *table)
+{
+    haft__registry_lock();
+    table->next_open = haft__open_tables;
+    table->open_link = &haft__open_tables;
+    if (haft__open_tables != NULL) {
+        haft__open_tables->open_link = &table->next_open;
+    }
+    haft__open_tables = table;
+    haft__fetch_add_relaxed(COUNT, &table->domain->tables, 1);
+    haft__registry_unlock();
+}
+
+static void haft__tables_remove(haft_table *table)
+{
+    haft__registry_lock();
+    *table->open_link = table->next_open;
+    if (table->next_open != NULL) {
+        table->next_open->open_link = table->open_link;
+    }
+    haft__fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
+    haft__registry_unlock();
+}
+
+HAFT_INTERNAL haft_table *haft__first_open_table(void)
+{
+    return haft__open_tables;
+}
+
+/* --- what a table has beside its slots --- */
+
 HAFT_INTERNAL haft_status haft__table_start(haft_table *table, haft_domain *domain)
 {
     const haft_status status = haft__open_pool(table);
@@ -15515,37 +15330,30 @@ static haft_status haft__fill_table(haft_table *table, haft_domain *domain,
     return status == HAFT_OK ? haft__start_opened(table, domain) : status;
 }
 
-static haft_status haft__open_table(haft_domain *domain, const haft_table_options *options,
-                              haft_table **table)
+haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
+                                  size_t size, haft_table **table)
 {
+    haft_table_options known;
     struct haft__slots_options wanted;
-    haft_status status = haft__table_slots_wanted(options, &wanted);
+    haft_status status = haft__sized_take(&known, sizeof known, options, size);
 
+    status = status == HAFT_OK ? haft__table_slots_wanted(&known, &wanted) : status;
     if (status != HAFT_OK) {
         return status;
     }
-    const haft_allocator heap = haft__heap_of(options->allocator);
-    haft_table *opened = haft__table_new(haft__table_name_of(options), &heap);
+    const haft_allocator heap = haft__heap_of(known.allocator);
+    haft_table *opened = haft__table_new(haft__table_name_of(&known), &heap);
 
     if (opened == NULL) {
         return HAFT_NO_MEMORY;
     }
-    status = haft__fill_table(opened, domain, options, &wanted);
+    status = haft__fill_table(opened, domain, &known, &wanted);
     if (status != HAFT_OK) {
         haft__table_free(opened);
         return status;
     }
     *table = opened;
     return HAFT_OK;
-}
-
-haft_status haft_table_open_sized(haft_domain *domain, const haft_table_options *options,
-                                  size_t size, haft_table **table)
-{
-    haft_table_options known;
-    const haft_status status = haft__sized_take(&known, sizeof known, options, size);
-
-    return status == HAFT_OK ? haft__open_table(domain, &known, table) : status;
 }
 
 /* --- beforehand --- */
@@ -15630,46 +15438,6 @@ haft_status haft_diagnose(const haft_table *table, haft_id id)
 haft_status haft_id_at(const haft_table *table, uint64_t index, haft_id *id)
 {
     return haft__slots_id_at(&table->slots, index, id);
-}
-
-/* concurrent/table/open_tables.c */
-
-/*
- * The list of open tables.
- *
- * Edges in this file.
- *   COUNT   the tables of a domain, under the lock too: the child of a fork finds both the same
- */
-
-static haft_table *haft__open_tables; /* under the lock; debuggers look for it by this name */
-
-HAFT_INTERNAL void haft__tables_add(haft_table *table)
-{
-    haft__registry_lock();
-    table->next_open = haft__open_tables;
-    table->open_link = &haft__open_tables;
-    if (haft__open_tables != NULL) {
-        haft__open_tables->open_link = &table->next_open;
-    }
-    haft__open_tables = table;
-    haft__fetch_add_relaxed(COUNT, &table->domain->tables, 1);
-    haft__registry_unlock();
-}
-
-HAFT_INTERNAL void haft__tables_remove(haft_table *table)
-{
-    haft__registry_lock();
-    *table->open_link = table->next_open;
-    if (table->next_open != NULL) {
-        table->next_open->open_link = table->open_link;
-    }
-    haft__fetch_add_relaxed(COUNT, &table->domain->tables, UINT64_MAX);
-    haft__registry_unlock();
-}
-
-HAFT_INTERNAL haft_table *haft__first_open_table(void)
-{
-    return haft__open_tables;
 }
 
 /* concurrent/table/pin.c */
@@ -16170,9 +15938,7 @@ static haft_status haft__take_over(haft_table *table, haft_domain *domain, haft_
         return status;
     }
     status = haft__pool_commit(&table->pool, local->used / table->batch_max + haft__DEPOT_NODES);
-    if (status == HAFT_OK) {
-        status = haft__add_first_worker(table, local);
-    }
+    status = status == HAFT_OK ? haft__add_first_worker(table, local) : status;
     if (status != HAFT_OK) {
         haft__table_stop(table);
         return status;
@@ -16189,9 +15955,7 @@ haft_status haft_share_sized(haft_local *local, haft_domain *domain,
     haft_share_options known;
     haft_status status = haft__sized_take(&known, sizeof known, options, size);
 
-    if (status == HAFT_OK) {
-        status = haft__check_moment(local);
-    }
+    status = status == HAFT_OK ? haft__check_moment(local) : status;
     if (status == HAFT_OK) {
         status = haft__table_check_waiting(known.waiting_bytes, local->slots.view.stride);
     }
@@ -16530,9 +16294,7 @@ static haft_status haft__prepare_trim(struct haft__trim *trim)
         return status;
     }
     status = haft__reservation_commit(&trim->memory, trim->memory.size);
-    if (status == HAFT_OK) {
-        status = haft__runs_prepare(&table->slots.runs, table->slots.limit);
-    }
+    status = status == HAFT_OK ? haft__runs_prepare(&table->slots.runs, table->slots.limit) : status;
     if (status != HAFT_OK) {
         haft__reservation_close(&trim->memory);
         return status;

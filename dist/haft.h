@@ -72,7 +72,7 @@
  *     haft/memory.h        3124  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4150  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4132  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
@@ -3344,6 +3344,27 @@ haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, b
         return status;                                                                             \
     }
 
+/* name_kind_adopt(): a table or worker opened elsewhere, whose view is `untyped`. */
+#define HAFT_TYPED_ADOPT(name, kind, untyped)                                                      \
+    HAFT_TYPED_FUNCTION haft_status name##_##kind##_adopt(haft_##kind *kind, name##_##kind *typed) \
+    {                                                                                              \
+        const haft_status status = haft_##kind##_fits(kind, name##_type());                        \
+        if (status == HAFT_OK) {                                                                   \
+            typed->kind = kind;                                                                    \
+            typed->view = name##_view_of(untyped);                                                 \
+        }                                                                                          \
+        return status;                                                                             \
+    }
+
+/* name_kind_open(): `call` opens `kind`. */
+#define HAFT_TYPED_OPEN(name, function, kind, parameters, call)                                    \
+    HAFT_TYPED_FUNCTION haft_status function parameters                                            \
+    {                                                                                              \
+        haft_##kind *kind;                                                                         \
+        const haft_status status = call;                                                           \
+        return status == HAFT_OK ? name##_##kind##_adopt(kind, typed) : status;                    \
+    }
+
 #define HAFT_TYPED_ID_FUNCTIONS(name)                                                              \
     HAFT_TYPED_FUNCTION name##_id name##_id_of(haft_id id)                                         \
     {                                                                                              \
@@ -3705,22 +3726,10 @@ HAFT_ONLY_INLINE haft_status haft_local_fits(const haft_local *local, haft_type 
 #endif
 
 #define HAFT_TYPED_LOCAL_FUNCTIONS(name)                                                           \
-    HAFT_TYPED_FUNCTION haft_status name##_local_adopt(haft_local *local, name##_local *typed)     \
-    {                                                                                              \
-        const haft_status status = haft_local_fits(local, name##_type());                          \
-        if (status == HAFT_OK) {                                                                   \
-            typed->local = local;                                                                  \
-            typed->view = name##_view_of(haft_local_view(local));                                  \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_local_open(const haft_local_options *options,           \
-                                                      name##_local *typed)                         \
-    {                                                                                              \
-        haft_local *local;                                                                         \
-        const haft_status status = haft_local_open_typed(name##_type(), options, &local);          \
-        return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
-    }                                                                                              \
+    HAFT_TYPED_ADOPT(name, local, haft_local_view(local))                                          \
+    HAFT_TYPED_OPEN(name, name##_local_open, local,                                                \
+                    (const haft_local_options *options, name##_local *typed),                      \
+                    haft_local_open_typed(name##_type(), options, &local))                         \
     HAFT_TYPED_DO(name##_local_close, (name##_local local), haft_local_close(local.local))         \
     HAFT_TYPED_RESERVE(name, name##_local_reserve, name##_local local,                             \
                        haft_local_reserve(local.local, &id->id, &found))                           \
@@ -4017,22 +4026,11 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
 #endif
 
 #define HAFT_TYPED_WHOLE_TABLE(name)                                                               \
-    HAFT_TYPED_FUNCTION haft_status name##_table_adopt(haft_table *table, name##_table *typed)     \
-    {                                                                                              \
-        const haft_status status = haft_table_fits(table, name##_type());                          \
-        if (status == HAFT_OK) {                                                                   \
-            typed->table = table;                                                                  \
-            typed->view = name##_view_of(haft_table_view(table));                                  \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_table_open(                                             \
-        haft_domain *domain, const haft_table_options *options, name##_table *typed)               \
-    {                                                                                              \
-        haft_table *table;                                                                         \
-        const haft_status status = haft_table_open_typed(name##_type(), domain, options, &table);  \
-        return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
-    }                                                                                              \
+    HAFT_TYPED_ADOPT(name, table, haft_table_view(table))                                          \
+    HAFT_TYPED_OPEN(                                                                               \
+        name, name##_table_open, table,                                                            \
+        (haft_domain * domain, const haft_table_options *options, name##_table *typed),            \
+        haft_table_open_typed(name##_type(), domain, options, &table))                             \
     HAFT_TYPED_CALL(haft_status, name##_table_clear, (name##_table table),                         \
                     haft_table_clear(table.table))                                                 \
     HAFT_TYPED_CALL(haft_status, name##_table_close, (name##_table table),                         \
@@ -4055,15 +4053,7 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
                     haft_pins(table.table, id.id))
 
 #define HAFT_TYPED_WORKER(name)                                                                    \
-    HAFT_TYPED_FUNCTION haft_status name##_worker_adopt(haft_worker *worker, name##_worker *typed) \
-    {                                                                                              \
-        const haft_status status = haft_worker_fits(worker, name##_type());                        \
-        if (status == HAFT_OK) {                                                                   \
-            typed->worker = worker;                                                                \
-            typed->view = name##_view_of(haft_table_view(haft_worker_table(worker)));              \
-        }                                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
+    HAFT_TYPED_ADOPT(name, worker, haft_table_view(haft_worker_table(worker)))                     \
     HAFT_TYPED_FUNCTION haft_status name##_worker_open(name##_table table, name##_worker *worker)  \
     {                                                                                              \
         haft_worker *opened;                                                                       \
@@ -4131,20 +4121,12 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
     }
 
 #define HAFT_TYPED_SHARE_FUNCTIONS(name)                                                           \
-    HAFT_TYPED_FUNCTION haft_status name##_share(name##_local local, haft_domain *domain,          \
-                                                 const haft_share_options *options,                \
-                                                 name##_table *typed)                              \
-    {                                                                                              \
-        haft_table *table;                                                                         \
-        const haft_status status = haft_share(local.local, domain, options, &table);               \
-        return status == HAFT_OK ? name##_table_adopt(table, typed) : status;                      \
-    }                                                                                              \
-    HAFT_TYPED_FUNCTION haft_status name##_unshare(name##_table table, name##_local *typed)        \
-    {                                                                                              \
-        haft_local *local;                                                                         \
-        const haft_status status = haft_unshare(table.table, &local);                              \
-        return status == HAFT_OK ? name##_local_adopt(local, typed) : status;                      \
-    }
+    HAFT_TYPED_OPEN(name, name##_share, table,                                                     \
+                    (name##_local local, haft_domain * domain, const haft_share_options *options,  \
+                     name##_table *typed),                                                         \
+                    haft_share(local.local, domain, options, &table))                              \
+    HAFT_TYPED_OPEN(name, name##_unshare, local, (name##_table table, name##_local * typed),       \
+                    haft_unshare(table.table, &local))
 
 /*
  * haft/typed.h - tables for one C type: ids that cannot be mixed up, pointers without casts, and

@@ -2122,7 +2122,7 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next)
     const struct haft__word_format *format = &local->slots.format;
     const uint64_t index = haft__word_index(format, next.bits);
     const bool is_exhausted = haft__word_generation(format, next.bits) == 0;
-    haft_status status = haft__slots_check_fields(&local->slots, next, local->slots.limit);
+    haft_status status = haft__word_check_fields(&local->slots.format, next, local->slots.limit);
 
     if (status == HAFT_OK) {
         status = haft__claim_slot(local, next, is_exhausted);
