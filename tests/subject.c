@@ -30,6 +30,11 @@ void local_end(haft_local **local)
     haft_local_close(*local);
 }
 
+void side_end(haft_side **side)
+{
+    haft_side_close(*side);
+}
+
 haft_id local_insert_one(haft_local *local)
 {
     haft_id id = HAFT_NIL;

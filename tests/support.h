@@ -13,6 +13,7 @@
 #include <haft/counted.h>
 #include <haft/domain.h>
 #include <haft/kit/packed.h>
+#include <haft/kit/side.h>
 #include <haft/kit/snapshot.h>
 #include <haft/local.h>
 #include <haft/table.h>
@@ -64,6 +65,7 @@ void dense_end(haft_packed **packed);
 void domain_end(haft_domain **domain);
 void history_end(haft_history **history);
 void local_end(haft_local **local);
+void side_end(haft_side **side);
 void table_end(haft_table **table);
 void worker_end(haft_worker **worker);
 

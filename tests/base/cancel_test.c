@@ -188,7 +188,7 @@ static void use_local(void)
                                         .on_destroy = destroyed};
     const haft_side_options of_side = {.value_size = 8, .on_end = destroyed};
     AT_END(local_end) haft_local *local;
-    haft_side *side;
+    AT_END(side_end) haft_side *side;
     haft_id id;
 
     must(haft_local_open(&options, &local) == HAFT_OK);
@@ -200,7 +200,6 @@ static void use_local(void)
     must(haft_local_insert(local, NULL, &id) == HAFT_OK);
     must(haft_local_clear(local) == HAFT_OK && callbacks == 3);
     must(haft_local_insert(local, NULL, &id) == HAFT_OK);
-    haft_side_close(side);
 }
 
 Test(cancel, callbacks_of_a_local_table_come_back)

@@ -64,46 +64,6 @@ static void expect_all_stale(haft_local *local)
     }
 }
 
-/* The slots below the first index, which may be a run, hold no objects. */
-static void expect_objects_slots(void)
-{
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_id_index(HAFT_LAYOUT_32_24_8, later[i]) >= HAFT_FIRST_INDEX);
-    }
-}
-
-/* Sizes whose runs are one page, a few pages, or end amid a page; and larger than a page. */
-static const size_t sizes[] = {0, 8, 24, 32, 56, 500, 1024, 4088, 5000};
-
-Test(trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
-{
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
-            haft_local *local = open_sized(sizes[i], alignment, HAFT_LAYOUT_32_24_8);
-            const haft_view view = haft_local_view(local);
-
-            fill(local, ids);
-            const uint64_t before = pages_in_memory(view);
-
-            haft_local_clear(local);
-            const uint64_t bytes = trim(local);
-            const uint64_t after = pages_in_memory(view);
-
-            cr_expect(ge(u64, bytes + 64 * page, before * page * 7 / 8));
-            cr_expect(eq(u64, (before - after) * page, bytes));
-            expect_all_stale(local);
-            fill(local, later);
-            expect_objects_slots();
-            expect_all_stale(local);
-            haft_local_clear(local);
-            expect_all_stale(local);
-            haft_local_close(local);
-        }
-    }
-}
-
 /* Each slot is a page, if the system's are the smallest. */
 Test(trim, of_objects_of_a_page_each_all_memory_goes)
 {
@@ -167,19 +127,6 @@ Test(trim, of_an_object_that_is_a_run_between_two_that_live)
         must(haft_local_insert(local, NULL, &later[i]) == HAFT_OK);
         must(later[i].bits >> 32 == 2);
     }
-}
-
-Test(trim, a_second_time_there_is_nothing_to_give_back)
-{
-    AT_END(local_end) haft_local *local = open_sized(24, 8, HAFT_LAYOUT_32_32);
-
-    cr_expect(eq(u64, trim(local), 0)); /* of an empty table */
-    fill(local, ids);
-    cr_expect(eq(u64, trim(local), 0)); /* of a full one */
-    haft_local_clear(local);
-    cr_expect(lt(u64, 0, trim(local)));
-    cr_expect(eq(u64, trim(local), 0));
-    expect_status(haft_local_trim(local, NULL), HAFT_OK);
 }
 
 Test(trim, a_page_with_a_live_object_or_a_reservation_stays)
@@ -267,31 +214,6 @@ Test(trim, a_run_with_an_exhausted_slot_stays_and_the_slot_stays_exhausted)
         must((uint32_t)later[i].bits % (1 << 20) != (uint32_t)id.bits % (1 << 20));
     }
     expect_status(haft_local_insert(local, NULL, &id), HAFT_FULL);
-}
-
-Test(trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
-{
-    AT_END(local_end) haft_local *local = open_sized(4088, 8, HAFT_LAYOUT_32_32);
-    const haft_view view = haft_local_view(local);
-    uint64_t seed = 59;
-
-    fill(local, ids);
-    haft_local_clear(local);
-    trim(local);
-    must(pages_in_memory(view) < 16);
-    const long before = resident_pages();
-
-    for (uint64_t i = 0; i < 100000; i++) {
-        const haft_id id = {random_next(&seed)};
-
-        must(haft_local_free(local, id) != HAFT_OK && !haft_is_live(view, id));
-    }
-    for (int i = 0; i < OBJECTS; i++) {
-        must(haft_local_free(local, ids[i]) == HAFT_STALE);
-        must(haft_local_free(local, (haft_id){(uint32_t)ids[i].bits}) != HAFT_OK);
-    }
-    /* The system's page of zeros, on which reads fall, is not counted. */
-    cr_expect(lt(long, resident_pages() - before, 1000));
 }
 
 Test(trim, each_slot_of_a_run_whose_ends_share_pages_is_fresh_and_can_be_restored)

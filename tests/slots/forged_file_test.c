@@ -15,7 +15,7 @@ TEST_ON_EACH_ALONE(forged_file, free_slots_in_a_circle_are_refused)
     uint64_t last = 0;
 
     fill_with_holes(&subject, ids, 30); /* every third is free: 4, 7, 10 and so on */
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
 
     for (uint64_t index = 4; index < 34; index += 3) {
         last = (number_at(&bytes, word_offset(index)) & 0xffff) == 0 ? index : last;
@@ -23,7 +23,6 @@ TEST_ON_EACH_ALONE(forged_file, free_slots_in_a_circle_are_refused)
     cr_assert(ne(u64, last, 0));
     expect_refused(&subject, &bytes, word_offset(last),
                    number_at(&bytes, word_offset(last)) | (last == 4 ? 7 : 4), "a slot's word");
-    free(bytes.at);
 }
 
 TEST_ON_EACH_ALONE(forged_file, words_that_no_slot_can_have_are_refused)
@@ -32,7 +31,7 @@ TEST_ON_EACH_ALONE(forged_file, words_that_no_slot_can_have_are_refused)
     haft_id ids[30];
 
     fill_with_holes(&subject, ids, 30);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t live = ids[1].bits;
 
     expect_refused(&subject, &bytes, word_offset(5), live | UINT64_C(1) << 50, "a slot's word");
@@ -42,7 +41,6 @@ TEST_ON_EACH_ALONE(forged_file, words_that_no_slot_can_have_are_refused)
                    "a slot's word");
     expect_refused(&subject, &bytes, word_offset(5), (live & ~UINT64_C(0xffff)) | 60,
                    "a slot's word");
-    free(bytes.at);
 }
 
 Test(forged_file, a_packed_table_s_positions_have_each_object_once)
@@ -53,7 +51,7 @@ Test(forged_file, a_packed_table_s_positions_have_each_object_once)
     fill_with_holes(&subject, ids, 30);
     must(haft_packed_kill(subject.packed, ids[1]) == HAFT_OK);
     must(haft_packed_kill(subject.packed, ids[2]) == HAFT_OK);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const size_t positions = body_offset(30 * 8);
 
     for (size_t i = 1; i < 20; i++) {
@@ -70,7 +68,6 @@ Test(forged_file, a_packed_table_s_positions_have_each_object_once)
     expect_refused(&subject, &bytes, dead, 99, "a dead object's slot");
     expect_refused(&subject, &bytes, dead, 0, "a dead object's slot");
     expect_refused(&subject, &bytes, dead, 3, "a dead object's slot");
-    free(bytes.at);
 }
 
 static void expect_wrong_number(struct subject *subject, struct bytes *bytes,
@@ -85,7 +82,7 @@ Test(forged_file, numbers_that_no_table_can_have_are_refused_by_their_name)
     haft_id ids[30];
 
     fill_with_holes(&subject, ids, 30);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t limit = number_at(&bytes, number_offset(LOCAL_LIMIT));
 
     expect_wrong_number(&subject, &bytes, LOCAL_LIMIT, 4, "number of slots that there can be");
@@ -94,7 +91,6 @@ Test(forged_file, numbers_that_no_table_can_have_are_refused_by_their_name)
     expect_wrong_number(&subject, &bytes, LOCAL_CAPACITY, limit - 3, "capacity");
     expect_wrong_number(&subject, &bytes, LOCAL_USED, 3, "number of slots");
     expect_wrong_number(&subject, &bytes, LOCAL_USED, limit + 1, "number of slots");
-    free(bytes.at);
 }
 
 Test(forged_file, marks_that_no_table_can_have_are_refused_by_their_name)
@@ -103,11 +99,10 @@ Test(forged_file, marks_that_no_table_can_have_are_refused_by_their_name)
     haft_id ids[30];
 
     fill_with_holes(&subject, ids, 30);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
 
     expect_wrong_number(&subject, &bytes, LOCAL_WRAPPED, 1, "mark of generations that began again");
     expect_wrong_number(&subject, &bytes, LOCAL_TAIL, 1, "last free slot");
-    free(bytes.at);
 }
 
 /* With a capacity that leaves room for one. */
@@ -172,7 +167,7 @@ static size_t link_offset(uint64_t run)
 Test(forged_file, page_runs_that_overlap_are_refused)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(0);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t runs = number_in(&bytes, LOCAL_RUNS);
 
     cr_assert(lt(u64, 20, runs));
@@ -180,13 +175,12 @@ Test(forged_file, page_runs_that_overlap_are_refused)
         expect_refused(&subject, &bytes, link_offset(run),
                        number_at(&bytes, link_offset(run)) == 5 ? 6 : 5, "first fresh run");
     }
-    free(bytes.at);
 }
 
 Test(forged_file, a_list_of_page_runs_begins_with_one_that_is_fresh)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(200); /* they use one and a half */
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t runs = number_in(&bytes, LOCAL_RUNS);
     const uint64_t in_use = number_in(&bytes, LOCAL_FRESH_AT) / RUN_SLOTS;
     const uint64_t far = UINT64_C(1) << 57 | number_in(&bytes, LOCAL_FIRST_RUN); /* times 128 */
@@ -196,14 +190,13 @@ Test(forged_file, a_list_of_page_runs_begins_with_one_that_is_fresh)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         expect_wrong_number(&subject, &bytes, LOCAL_FIRST_RUN, wrong[i], "first fresh run");
     }
-    free(bytes.at);
 }
 
 /* The one in use and the first of the list change places: no number tells. */
 Test(forged_file, a_page_run_that_has_objects_is_in_no_list)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(200);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t fresh = number_in(&bytes, LOCAL_FIRST_RUN);
     const uint64_t at = number_in(&bytes, LOCAL_FRESH_AT);
     const uint64_t in_use = at / RUN_SLOTS;
@@ -214,26 +207,24 @@ Test(forged_file, a_page_run_that_has_objects_is_in_no_list)
     set_number(&bytes, number_offset(LOCAL_FRESH_AT), fresh * RUN_SLOTS + at % RUN_SLOTS);
     set_number(&bytes, number_offset(LOCAL_FRESH_END), (fresh + 1) * RUN_SLOTS);
     expect_refused_for(&subject, &bytes, "first fresh run");
-    free(bytes.at);
 }
 
 Test(forged_file, a_page_run_begins_with_a_generation_and_the_tag)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(0);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t run = number_in(&bytes, LOCAL_FIRST_RUN);
     const uint64_t begin = number_at(&bytes, floor_offset(run));
 
     cr_assert(eq(u64, begin, UINT64_C(2) << 32));
     expect_refused(&subject, &bytes, floor_offset(run), begin | 1, "a page run's floor");
     expect_refused(&subject, &bytes, floor_offset(run), 1, "a page run's floor");
-    free(bytes.at);
 }
 
 Test(forged_file, the_page_run_in_use_is_fresh_to_its_end)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(10);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t at = number_in(&bytes, LOCAL_FRESH_AT);
     const uint64_t end = number_in(&bytes, LOCAL_FRESH_END);
 
@@ -245,19 +236,17 @@ Test(forged_file, the_page_run_in_use_is_fresh_to_its_end)
                         "start of the fresh run in use");
     expect_wrong_number(&subject, &bytes, LOCAL_FRESH_END, UINT64_MAX,
                         "start of the fresh run in use");
-    free(bytes.at);
 }
 
 Test(forged_file, the_page_run_in_use_is_not_in_the_list)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(0);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t listed = number_in(&bytes, LOCAL_FIRST_RUN);
 
     set_number(&bytes, number_offset(LOCAL_FRESH_AT), listed * RUN_SLOTS);
     set_number(&bytes, number_offset(LOCAL_FRESH_END), (listed + 1) * RUN_SLOTS);
     expect_refused_for(&subject, &bytes, "start of the fresh run in use");
-    free(bytes.at);
 }
 
 /* The last slot of a run, which was free, becomes the run in use. */
@@ -271,7 +260,7 @@ Test(forged_file, the_page_run_in_use_is_of_a_table_that_has_page_runs)
         assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
     }
     assert_status(subject_free(&subject, id), HAFT_OK);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
 
     cr_assert(eq(u64, number_in(&bytes, LOCAL_HEAD), last));
     set_number(&bytes, word_offset(last), 0);
@@ -280,13 +269,12 @@ Test(forged_file, the_page_run_in_use_is_of_a_table_that_has_page_runs)
     set_number(&bytes, number_offset(LOCAL_FRESH_END), last + 1);
     set_number(&bytes, number_offset(LOCAL_FRESH_SLOTS), 1);
     expect_refused_for(&subject, &bytes, "start of the fresh run in use");
-    free(bytes.at);
 }
 
 Test(forged_file, each_fresh_slot_is_in_a_page_run_of_the_list_or_in_use)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(10);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t at = number_in(&bytes, LOCAL_FRESH_AT);
     const uint64_t slots = number_in(&bytes, LOCAL_FRESH_SLOTS);
 
@@ -300,26 +288,23 @@ Test(forged_file, each_fresh_slot_is_in_a_page_run_of_the_list_or_in_use)
     expect_refused_for(&subject, &bytes, "number of fresh slots");
     set_number(&bytes, number_offset(LOCAL_FRESH_SLOTS), slots - RUN_SLOTS);
     expect_refused_for(&subject, &bytes, "number of fresh slots");
-    free(bytes.at);
 }
 
 Test(forged_file, page_runs_are_as_many_as_the_slots_need)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(0);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t runs = number_in(&bytes, LOCAL_RUNS);
 
     expect_wrong_number(&subject, &bytes, LOCAL_RUNS, runs + 1, "number of page runs");
     expect_wrong_number(&subject, &bytes, LOCAL_RUNS, runs - 1, "number of page runs");
-    free(bytes.at);
 }
 
 Test(forged_file, a_fresh_slot_is_in_no_list_of_free_ones)
 {
     AT_END(subject_close) struct subject subject = open_trimmed(0);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const uint64_t fresh = number_in(&bytes, LOCAL_FIRST_RUN) * RUN_SLOTS;
 
     expect_wrong_number(&subject, &bytes, LOCAL_HEAD, fresh, "first free slot");
-    free(bytes.at);
 }

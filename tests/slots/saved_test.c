@@ -24,7 +24,7 @@ TEST_ON_EACH_ALONE(saved, a_new_table_that_loads_it_goes_on_as_the_saved_one)
     AT_END(subject_close) struct subject other = subject_open(*kind, &later);
 
     fill_with_holes(&subject, ids, 200);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     haft_file file = file_of(&bytes);
 
     subject_insert_each(&subject, next, 150);
@@ -36,7 +36,6 @@ TEST_ON_EACH_ALONE(saved, a_new_table_that_loads_it_goes_on_as_the_saved_one)
         assert_status(subject_insert(&other, NULL, &id), HAFT_OK);
         cr_expect(eq(u64, id.bits, next[i].bits));
     }
-    free(bytes.at);
 }
 
 TEST_ON_EACH_ALONE(saved, several_tables_stand_one_behind_the_other_in_a_stream)
@@ -64,7 +63,7 @@ TEST_ON_EACH_ALONE(saved, each_bit_that_changes_is_found_and_where)
     haft_id ids[40];
 
     fill_with_holes(&subject, ids, 40);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
 
     for (size_t i = 0; i < bytes.size; i++) {
         haft_file file = file_of(&bytes);
@@ -79,7 +78,6 @@ TEST_ON_EACH_ALONE(saved, each_bit_that_changes_is_found_and_where)
     haft_file file = file_of(&bytes);
 
     expect_status(load(&subject, &file), HAFT_OK);
-    free(bytes.at);
 }
 
 TEST_ON_EACH_ALONE(saved, what_is_cut_off_is_refused)
@@ -88,7 +86,7 @@ TEST_ON_EACH_ALONE(saved, what_is_cut_off_is_refused)
     haft_id ids[200];
 
     fill_with_holes(&subject, ids, 200);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const size_t size = bytes.size;
 
     for (bytes.size = 0; bytes.size < size; bytes.size++) {
@@ -98,7 +96,6 @@ TEST_ON_EACH_ALONE(saved, what_is_cut_off_is_refused)
         must(file.offset <= bytes.size);
     }
     expect_filled(&subject, ids, 200);
-    free(bytes.at);
 }
 
 /* A table whose file has blocks that end amid page runs, words, ids, dead slots and objects. */
@@ -138,11 +135,10 @@ Test(saved, a_table_whose_trimmed_slots_were_restored_to_loads_its_own_file)
                     haft_local_restore(subject.local, id, NULL) == HAFT_OK;
     }
     cr_assert(lt(u64, 2, restored));
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     haft_file file = file_of(&bytes);
 
     expect_status(load(&subject, &file), HAFT_OK);
-    free(bytes.at);
 }
 
 /* The stream takes, and has, `size` bytes. */
@@ -170,7 +166,7 @@ static void expect_told(struct subject *subject, struct bytes *whole, size_t siz
 TEST_ON_EACH_ALONE(saved, a_stream_that_ends_with_any_block_is_told_with_where_it_ends)
 {
     AT_END(subject_close) struct subject subject = open_long(*kind);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     const size_t blocks = blocks_in(&bytes);
 
     cr_expect(lt(sz, 10, blocks));
@@ -182,7 +178,6 @@ TEST_ON_EACH_ALONE(saved, a_stream_that_ends_with_any_block_is_told_with_where_i
     haft_file file = file_of(&bytes);
 
     expect_status(load(&subject, &file), HAFT_OK);
-    free(bytes.at);
 }
 
 /* Loading what `saved` was saved as into a table with these options. */
@@ -280,7 +275,7 @@ static void convert_aligned(int kind, uintptr_t alignment)
     haft_table_options wide = {
         .capacity = 10, .object_size = alignment, .object_alignment = alignment};
     AT_END(subject_close) struct subject subject = subject_open(kind, &wide);
-    struct bytes bytes = {.at = NULL};
+    AT_END(bytes_end) struct bytes bytes = {.at = NULL};
     haft_file file = file_of(&bytes);
     haft_id id;
 
@@ -292,7 +287,6 @@ static void convert_aligned(int kind, uintptr_t alignment)
     file.converted_size = 24;
     assert_status(save(&subject, &file), HAFT_OK);
     assert_status(load(&subject, &file), HAFT_OK);
-    free(bytes.at);
 }
 
 TEST_ON_EACH_ALONE(saved, objects_are_converted_where_they_are_aligned)
@@ -321,7 +315,7 @@ TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)
 
     numbers.object_size = 8;
     AT_END(subject_close) struct subject subject = subject_open(*kind, &numbers);
-    struct bytes bytes = {.at = NULL};
+    AT_END(bytes_end) struct bytes bytes = {.at = NULL};
     haft_file file = file_of(&bytes);
     haft_id ids[100];
     int conversions = 0;
@@ -346,7 +340,6 @@ TEST_ON_EACH_ALONE(saved, objects_may_be_converted_on_their_way)
     file = file_of(&bytes);
     expect_status(load(&subject, &file), HAFT_OTHER_TABLE);
     cr_expect(eq(str, (char *)file.what, "bytes of an object in the file"));
-    free(bytes.at);
 }
 
 TEST_ON_EACH_ALONE(saved, an_option_of_a_later_version_is_refused)
@@ -367,7 +360,7 @@ TEST_ON_EACH_ALONE(saved, an_option_of_a_later_version_is_refused)
 Test(saved, reservations_and_loading_are_in_the_way)
 {
     AT_END(subject_close) struct subject subject = subject_open(LOCAL, &options);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
     haft_file file = file_of(&bytes);
     haft_id id;
 
@@ -381,7 +374,6 @@ Test(saved, reservations_and_loading_are_in_the_way)
     haft_local_load_end(subject.local);
     cr_expect(eq(u64, bytes.read, 0));
     expect_status(haft_local_load(subject.local, &file), HAFT_OK);
-    free(bytes.at);
 }
 
 /* The file's form is for good: these bytes were written when it was made. */
@@ -393,7 +385,7 @@ Test(saved, the_form_of_the_file)
     haft_id id;
 
     assert_status(subject_insert(&subject, object, &id), HAFT_OK);
-    struct bytes bytes = saved_of(&subject);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
 
     cr_assert(eq(u64, bytes.size, 256 + 4 + 8 + 24 + 4));
     cr_expect(zero(int, memcmp(bytes.at, begin, sizeof begin)));
@@ -403,7 +395,6 @@ Test(saved, the_form_of_the_file)
     cr_expect(eq(int, bytes.at[260], 4)); /* the slot's word: the id */
     cr_expect(eq(int, bytes.at[262], 1));
     cr_expect(eq(int, bytes.at[264], 5));
-    free(bytes.at);
 }
 
 /* Their records are unlike those of released runs: they begin at the first generation. */
@@ -445,14 +436,13 @@ Test(saved, a_skipped_page_run_that_is_partly_used_goes_on_as_it_was)
     assert_status(haft_local_restore(subject.local, far, NULL), HAFT_OK);
     haft_local_load_end(subject.local);
     for (int i = 0; i < 200; i++) {
-        struct bytes bytes = saved_of(&subject);
+        AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
         haft_file file = file_of(&bytes);
 
         assert_status(load(&other, &file), HAFT_OK);
         must(subject_insert(&subject, NULL, &ids[0]) == HAFT_OK);
         must(subject_insert(&other, NULL, &ids[1]) == HAFT_OK);
         must(ids[0].bits == ids[1].bits);
-        free(bytes.at);
     }
     subject_close(&subject);
 }

@@ -52,6 +52,11 @@ haft_file file_of(struct bytes *bytes)
     return (haft_file){.write = put, .read = get, .arg = bytes};
 }
 
+void bytes_end(struct bytes *bytes)
+{
+    free(bytes->at);
+}
+
 struct bytes saved_of(struct subject *subject)
 {
     struct bytes bytes = {.at = NULL};

@@ -24,6 +24,7 @@ haft_status load(struct subject *subject, haft_file *file);
 
 /* The file of a table. */
 struct bytes saved_of(struct subject *subject);
+void bytes_end(struct bytes *bytes);
 
 /* Objects, holes and dead ids: where `ids` live, their objects hold 7 times their place. */
 void fill_with_holes(struct subject *subject, haft_id *ids, int count);

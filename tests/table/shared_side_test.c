@@ -62,7 +62,7 @@ TEST_ON_EACH_CLOCK(shared_side, a_value_is_for_one_life_of_a_slot)
 Test(shared_side, ids_of_no_slot_get_no_value)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
-    haft_side *side = open_side(shared.table);
+    AT_END(side_end) haft_side *side = open_side(shared.table);
 
     expect_status(set_number(side, HAFT_NIL, 1), HAFT_NO_ID);
     expect_status(set_number(side, (haft_id){3}, 1), HAFT_MALFORMED);
@@ -72,13 +72,12 @@ Test(shared_side, ids_of_no_slot_get_no_value)
     for (uint64_t bits = 0; bits < 300; bits++) {
         must(number_of(side, (haft_id){bits}) == NULL);
     }
-    haft_side_close(side);
 }
 
 Test(shared_side, a_value_may_be_set_for_an_object_that_is_freed_meanwhile)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
-    haft_side *side = open_side(shared.table);
+    AT_END(side_end) haft_side *side = open_side(shared.table);
     const haft_id id = insert(shared.worker);
 
     haft_section_begin(shared.domain);
@@ -88,13 +87,12 @@ Test(shared_side, a_value_may_be_set_for_an_object_that_is_freed_meanwhile)
     cr_expect(eq(u64, *number_of(side, id), 7));
     cr_expect(eq(ptr, haft_side_find(haft_side_entries(side), shared.view, id, NULL), NULL));
     haft_section_end(shared.domain);
-    haft_side_close(side);
 }
 
 Test(shared_side, a_reserved_id_may_have_a_value_also_one_that_is_given_up)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
-    haft_side *side = open_side(shared.table);
+    AT_END(side_end) haft_side *side = open_side(shared.table);
     haft_id id;
     haft_id next;
 
@@ -114,7 +112,6 @@ Test(shared_side, a_reserved_id_may_have_a_value_also_one_that_is_given_up)
     expect_status(set_number(side, next, 8), HAFT_OK);
     cr_expect(eq(ptr, number_of(side, id), NULL));
     haft_publish(shared.worker, next);
-    haft_side_close(side);
 }
 
 struct looker {
@@ -158,7 +155,7 @@ Test(shared_side, a_pin_holds_the_value_as_it_holds_the_object)
 {
     const haft_table_options pinned = {.capacity = 1, .object_size = 8, .pins = true};
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &pinned);
-    haft_side *side = open_side(shared.table);
+    AT_END(side_end) haft_side *side = open_side(shared.table);
     const haft_id id = insert(shared.worker);
 
     haft_section_begin(shared.domain);
@@ -169,7 +166,6 @@ Test(shared_side, a_pin_holds_the_value_as_it_holds_the_object)
     expect_status(set_number(side, id, 7), HAFT_OK);
     cr_expect(eq(u64, *number_of(side, id), 7));
     expect_status(haft_unpin(shared.table, id), HAFT_OK);
-    haft_side_close(side);
 }
 
 static bool add_number(haft_id id, void *object, void *value, void *arg)
@@ -183,7 +179,7 @@ static bool add_number(haft_id id, void *object, void *value, void *arg)
 Test(shared_side, live_objects_with_a_value_are_visited)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
-    haft_side *side = open_side(shared.table);
+    AT_END(side_end) haft_side *side = open_side(shared.table);
     uint64_t sum = 0;
     haft_id ids[4];
 
@@ -202,7 +198,6 @@ Test(shared_side, live_objects_with_a_value_are_visited)
     cr_expect(
         eq(u64, haft_side_for_each(side, add_number, &sum), ids[2].bits < ids[3].bits ? 3 : 2));
     haft_section_end(shared.domain);
-    haft_side_close(side);
 }
 
 static void ignore_end(void *value, haft_id id, void *arg)
@@ -223,7 +218,7 @@ static bool sweep_from(haft_side *side, haft_id id)
 static void expect_values_to_stay(bool (*end)(haft_side *side, haft_id id))
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &some);
-    haft_side *side = open_side(shared.table);
+    AT_END(side_end) haft_side *side = open_side(shared.table);
     const haft_id ids[2] = {insert(shared.worker), insert(shared.worker)};
 
     for (int i = 0; i < 2; i++) {
@@ -234,7 +229,6 @@ static void expect_values_to_stay(bool (*end)(haft_side *side, haft_id id))
         must(!end(side, ids[i]));
         must(*number_of(side, ids[i]) == 7);
     }
-    haft_side_close(side);
 }
 
 static void expect_no_end_of_values(bool (*end)(haft_side *side, haft_id id))

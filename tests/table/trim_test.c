@@ -1,4 +1,4 @@
-/* haft_trim: memory of a shared table goes back to the system, and ids stay stale for ever. */
+/* haft_trim, and what haft_local_trim promises too: memory goes back, and ids stay stale. */
 #include "tests/support.h"
 #include <haft/memory.h>
 #include <haft/pin.h>
@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+TestSuite(trim, .timeout = SUITE_SECONDS);
 TestSuite(shared_trim, .timeout = SUITE_SECONDS);
 
 #define OBJECTS 20000
@@ -76,36 +77,109 @@ static struct shared open_sized(struct setting setting, size_t size, size_t alig
     return open_shared(setting, &options);
 }
 
+/* --- local and shared tables --- */
+
+static uint64_t trim_either(struct subject *subject)
+{
+    uint64_t bytes = UINT64_MAX;
+
+    if (subject->kind == SHARED) {
+        return trim(subject->shared.table);
+    }
+    assert_status(haft_local_trim(subject->local, &bytes), HAFT_OK);
+    return bytes;
+}
+
+static struct subject open_either(int kind, size_t size, size_t alignment)
+{
+    const haft_table_options options = {.capacity = OBJECTS,
+                                        .object_size = size,
+                                        .object_alignment = alignment,
+                                        .layout = HAFT_LAYOUT_32_24_8};
+    return subject_open(kind, &options);
+}
+
+static void free_all(struct subject *subject, const haft_id *from)
+{
+    subject_free_each(subject, from, OBJECTS);
+    subject_settle(subject);
+}
+
+static void must_all_be_stale(struct subject *subject)
+{
+    for (int i = 0; i < OBJECTS; i++) {
+        must(haft_resolve(subject->view, ids[i]) == NULL);
+        must(subject_free(subject, ids[i]) == HAFT_STALE);
+        must(subject_diagnose(subject, ids[i]) == HAFT_STALE);
+    }
+}
+
 /* Sizes whose runs are one page, a few pages, or end amid a page; and larger than a page. */
 static const size_t sizes[] = {24, 0, 8, 32, 56, 500, 1024, 4088, 5000};
 
-TEST_ON_EACH_CLOCK(shared_trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
+TEST_ON_EACH_TABLE(trim, memory_of_freed_objects_goes_back_and_all_ids_stay_stale)
 {
-    const bool is_first =
-        setting->sections == MEMB_CALLER.sections && setting->clock == MEMB_CALLER.clock;
-    const size_t count = is_first ? sizeof sizes / sizeof sizes[0] : 1; /* sizes know no clock */
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof sizes[0]; i++) {
+        AT_END(subject_close)
+        struct subject subject = open_either(*kind, sizes[i / 2], i % 2 == 0 ? 8 : 64);
 
-    for (size_t i = 0; i < count; i++) {
-        for (size_t alignment = 8; alignment <= 64; alignment *= 8) {
-            AT_END(close_shared) struct shared shared = open_sized(*setting, sizes[i], alignment);
+        subject_insert_each(&subject, ids, OBJECTS);
+        const uint64_t before = pages_in_memory(subject.view);
 
-            fill(shared.worker, ids);
-            const uint64_t before = pages_in_memory(shared.view);
+        free_all(&subject, ids);
+        const uint64_t bytes = trim_either(&subject);
+        const uint64_t gone = (before - pages_in_memory(subject.view)) * page_size();
 
-            clear(shared.worker, ids);
-            const uint64_t bytes = trim(shared.table);
-            const uint64_t after = pages_in_memory(shared.view);
-
-            cr_expect(ge(u64, bytes + 64 * page_size(), before * page_size() * 7 / 8));
-            cr_expect(le(u64, (before - after) * page_size(), bytes));
-            expect_all_stale(&shared);
-            fill(shared.worker, later);
-            expect_all_stale(&shared);
-            clear(shared.worker, later);
-            expect_all_stale(&shared);
+        cr_expect(ge(u64, bytes + 64 * page_size(), before * page_size() * 7 / 8));
+        cr_expect(gone == bytes || (*kind == SHARED && gone < bytes));
+        must_all_be_stale(&subject);
+        subject_insert_each(&subject, later, OBJECTS);
+        for (int n = 0; n < OBJECTS; n++) { /* those below may be a run */
+            must(haft_id_index(HAFT_LAYOUT_32_24_8, later[n]) >= HAFT_FIRST_INDEX);
         }
+        must_all_be_stale(&subject);
+        free_all(&subject, later);
+        must_all_be_stale(&subject);
     }
 }
+
+TEST_ON_EACH_TABLE(trim, a_second_time_there_is_nothing_to_give_back)
+{
+    AT_END(subject_close) struct subject subject = open_either(*kind, 24, 8);
+
+    cr_expect(eq(u64, trim_either(&subject), 0)); /* of an empty table */
+    subject_insert_each(&subject, ids, OBJECTS);
+    cr_expect(eq(u64, trim_either(&subject), 0)); /* of a full one */
+    free_all(&subject, ids);
+    cr_expect(lt(u64, 0, trim_either(&subject)));
+    cr_expect(eq(u64, trim_either(&subject), 0));
+    expect_status(*kind == SHARED ? haft_trim(subject.shared.table, NULL)
+                                  : haft_local_trim(subject.local, NULL),
+                  HAFT_OK);
+}
+
+TEST_ON_EACH_TABLE(trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
+{
+    AT_END(subject_close) struct subject subject = open_either(*kind, 4088, 8); /* a page each */
+    uint64_t seed = 59;
+
+    subject_insert_each(&subject, ids, OBJECTS);
+    free_all(&subject, ids);
+    trim_either(&subject);
+    must(*kind == SHARED || pages_in_memory(subject.view) < 16);
+    const long before = resident_pages();
+
+    must_all_be_stale(&subject);
+    for (int n = 0; n < 100000; n++) {
+        const haft_id id = {random_next(&seed)};
+
+        must(subject_free(&subject, id) != HAFT_OK && !haft_is_live(subject.view, id));
+    }
+    /* The system's page of zeros, on which reads fall, is not counted. */
+    cr_expect(lt(long, resident_pages() - before, 500));
+}
+
+/* --- shared tables --- */
 
 TEST_ON_EACH_CLOCK(shared_trim, slots_serve_again_as_often_as_they_are_given_back)
 {
@@ -182,19 +256,6 @@ TEST_ON_EACH_CLOCK(shared_trim, slots_go_on_at_the_highest_generation_of_their_r
 }
 
 /* --- what stays --- */
-
-TEST_ON_EACH_CLOCK(shared_trim, a_second_time_there_is_nothing_to_give_back)
-{
-    AT_END(close_shared) struct shared shared = open_sized(*setting, 24, 8);
-
-    cr_expect(eq(u64, trim(shared.table), 0)); /* of an empty table */
-    fill(shared.worker, ids);
-    cr_expect(eq(u64, trim(shared.table), 0)); /* of a full one */
-    clear(shared.worker, ids);
-    cr_expect(lt(u64, 0, trim(shared.table)));
-    cr_expect(eq(u64, trim(shared.table), 0));
-    expect_status(haft_trim(shared.table, NULL), HAFT_OK);
-}
 
 TEST_ON_EACH_CLOCK(shared_trim, pages_with_a_live_object_or_a_reservation_stay)
 {
@@ -337,27 +398,6 @@ TEST_ON_EACH_CLOCK(shared_trim, what_a_worker_holds_goes_back_after_its_flush)
 }
 
 /* --- what others see --- */
-
-TEST_ON_EACH_CLOCK(shared_trim, forged_ids_and_failed_frees_do_not_bring_pages_back)
-{
-    AT_END(close_shared) struct shared shared = open_sized(*setting, 4088, 8); /* a page each */
-    uint64_t seed = 53;
-
-    fill(shared.worker, ids);
-    clear(shared.worker, ids);
-    trim(shared.table);
-    const uint64_t before = ((uint64_t)resident_pages() * page_size());
-
-    expect_all_stale(&shared);
-    for (int n = 0; n < 100000; n++) {
-        const haft_id id = {random_next(&seed) & UINT64_C(0xffffffffffffff)};
-
-        must(haft_resolve(shared.view, id) == NULL);
-        must(haft_free(shared.worker, id) != HAFT_OK);
-    }
-    /* Reading maps the system's page of zeros, which is not counted as resident. */
-    cr_expect(lt(u64, ((uint64_t)resident_pages() * page_size()) - before, 500 * page_size()));
-}
 
 /* They are in the table's list, far more than a batch holds. */
 TEST_ON_EACH_CLOCK(shared_trim, slots_freed_without_a_worker_are_all_released_at_the_second_trim)
