@@ -58,11 +58,21 @@ def defaults_of(text):
             if (match := re.search(rf"^{name} {{2,}}.*(?:\n {{10}}.*)*", head, re.M))}
 
 
+def with_failure(own, default):
+    """What a function returns, with the header's sentence on calls that fail, unless it has its own."""
+    sentence = re.search(r"After a status.*", default, re.S)
+    if sentence and re.match(r"Returns +HAFT_OK", own) and "Otherwise" not in own:
+        return f"{own}\n{' ' * 10}{squeezed(sentence.group())}"
+    return own
+
+
 def completed(comment, defaults):
     """A contract with the fields that it leaves to its header."""
     own = {name: match.group() for name in FIELDS
            if (match := re.search(rf"^{name} {{2,}}\S.*(?:\n(?: {{10}}.*|(?=\n {{10}})))*", comment, re.M))}
     first = min((comment.index(each) for each in own.values()), default=len(comment))
+    if "Returns" in own:
+        own["Returns"] = with_failure(own["Returns"], defaults.get("Returns", ""))
     fields = [own.get(name) or defaults.get(name) for name in FIELDS]
     return "\n".join([comment[:first].rstrip() + "\n", *(each for each in fields if each)])
 

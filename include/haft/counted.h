@@ -131,9 +131,9 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  * haft_counted_close - free all objects, in order of index, and close the table if nothing of it is
  * in use.  From the first call on that is not made in an on_destroy, insertions answer HAFT_CLOSED.
  *
- * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: an object is held or reserved, a call is
- *           under way in another thread, or this is an on_destroy of the table; the table stays,
- *           and may be closed again.
+ * Returns   HAFT_OK: the table is gone.  Otherwise it stays, and may be closed again: HAFT_IN_USE,
+ *           an object is held or reserved, a call is under way in another thread, or this is an
+ *           on_destroy of the table.
  * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold or
  *           a reservation which the table still counts.
  * Progress  blocking (munmap, free; the lock of haft_counted_open()).
@@ -235,7 +235,7 @@ bool haft_counted_again(haft_counted *table, haft_id id);
  * haft_counted_release - end a hold.  The last one of a freed object ends it: on_destroy runs.  One
  * release too many, while others hold the object, takes one of their holds.
  *
- * Returns   HAFT_OK.  HAFT_NOT_HELD: no object with that id is held; nothing has changed.
+ * Returns   HAFT_OK; HAFT_NOT_HELD: no object with that id is held.
  * Ordering  release and acquire: on_destroy comes after all uses of all holders.
  * Progress  lock-free except for on_destroy.
  */

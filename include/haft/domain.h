@@ -137,10 +137,10 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  *
  * Returns   HAFT_OK, or
  *             HAFT_IN_USE        a table is open on it
- *             HAFT_IN_SECTION    as above; also in an outermost job of this clock, or parked in
- *                                one, or with qsbr and the workers clock parked at all.  Not with
- *                                the frame clock
- *             HAFT_IN_CALLBACK
+ *             HAFT_IN_SECTION    in any job of this clock, or parked in one, or with qsbr and the
+ *                                workers clock parked at all; or in a section of a clock that
+ *                                can tell.  Not with the frame clock
+ *             HAFT_IN_CALLBACK   in a callback
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  Debug
  *           builds assert with the workers and the frame clock that all sections have ended, with
  *           the frame clock all jobs too.

@@ -221,8 +221,9 @@ haft_status haft_table_close(haft_table *table);
  *
  * Returns   HAFT_OK; other threads have returned from on_reclaim for these, too.  HAFT_BUSY: there
  *           may be more, as on_reclaim has freed or unpinned others, a worker's batches have been
- *           put together, or a tick has to come (frame clock).  HAFT_IN_SECTION, HAFT_IN_CALLBACK,
- *           HAFT_FORKED; if no worker is left for the call, HAFT_CLOSED or HAFT_NO_MEMORY.
+ *           put together, or a tick has to come (frame clock).  Otherwise nothing is done:
+ *           HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED; if no worker is left for the call,
+ *           HAFT_CLOSED or HAFT_NO_MEMORY.
  * Threads   any outside read sections, with or without a worker; it may hold no lock that
  *           on_reclaim takes.
  * Ordering  acquire: what on_reclaim has done in other threads is visible.
