@@ -13995,7 +13995,7 @@ haft_status haft_worker_open(haft_table *table, haft_worker **worker)
     return HAFT_OK;
 }
 
-/* The duties between jobs: reclaim what was handed over and has elapsed, and drain the lists. */
+/* The duties between jobs: reclaim elapsed slots that were handed over, and drain the lists. */
 static void haft__do_duties(haft_worker *worker)
 {
     if (haft__callback_is_running()) {

@@ -63,16 +63,16 @@
  *     haft/view.h           724  resolving ids: what every table has in common
  *     haft/domain.h        1447  the domain: what decides when a freed slot may be reused
  *     haft/table.h         1760  the handle table that all threads share, and its workers
- *     haft/counted.h       2226  the handle table for any thread: objects are held by counts
- *     haft/local.h         2570  the handle table of one thread: slots with holes, stable addresses
+ *     haft/counted.h       2227  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2571  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2888  visiting the live objects of a shared table
- *     haft/pin.h           2998  holding on to an object beyond a read section
- *     haft/share.h         3047  hand a local table over to all threads, and back
- *     haft/memory.h        3124  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2889  visiting the live objects of a shared table
+ *     haft/pin.h           2999  holding on to an object beyond a read section
+ *     haft/share.h         3048  hand a local table over to all threads, and back
+ *     haft/memory.h        3125  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4132  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4133  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
@@ -1565,10 +1565,10 @@ HAFT_INLINE haft_status haft_domain_open(const haft_domain_options *options, haf
  *
  * Returns   HAFT_OK, or
  *             HAFT_IN_USE        a table is open on it
- *             HAFT_IN_SECTION    as above; also in an outermost job of this clock, or parked in
- *                                one, or with qsbr and the workers clock parked at all.  Not with
- *                                the frame clock
- *             HAFT_IN_CALLBACK
+ *             HAFT_IN_SECTION    in any job of this clock, or parked in one, or with qsbr and the
+ *                                workers clock parked at all; or in a section of a clock that
+ *                                can tell.  Not with the frame clock
+ *             HAFT_IN_CALLBACK   in a callback
  * Threads   one thread outside read sections, when no other thread uses the domain any more.  Debug
  *           builds assert with the workers and the frame clock that all sections have ended, with
  *           the frame clock all jobs too.
@@ -1963,8 +1963,9 @@ haft_status haft_table_close(haft_table *table);
  *
  * Returns   HAFT_OK; other threads have returned from on_reclaim for these, too.  HAFT_BUSY: there
  *           may be more, as on_reclaim has freed or unpinned others, a worker's batches have been
- *           put together, or a tick has to come (frame clock).  HAFT_IN_SECTION, HAFT_IN_CALLBACK,
- *           HAFT_FORKED; if no worker is left for the call, HAFT_CLOSED or HAFT_NO_MEMORY.
+ *           put together, or a tick has to come (frame clock).  Otherwise nothing is done:
+ *           HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED; if no worker is left for the call,
+ *           HAFT_CLOSED or HAFT_NO_MEMORY.
  * Threads   any outside read sections, with or without a worker; it may hold no lock that
  *           on_reclaim takes.
  * Ordering  acquire: what on_reclaim has done in other threads is visible.
@@ -2343,9 +2344,9 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  * haft_counted_close - free all objects, in order of index, and close the table if nothing of it is
  * in use.  From the first call on that is not made in an on_destroy, insertions answer HAFT_CLOSED.
  *
- * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: an object is held or reserved, a call is
- *           under way in another thread, or this is an on_destroy of the table; the table stays,
- *           and may be closed again.
+ * Returns   HAFT_OK: the table is gone.  Otherwise it stays, and may be closed again: HAFT_IN_USE,
+ *           an object is held or reserved, a call is under way in another thread, or this is an
+ *           on_destroy of the table.
  * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold or
  *           a reservation which the table still counts.
  * Progress  blocking (munmap, free; the lock of haft_counted_open()).
@@ -2447,7 +2448,7 @@ bool haft_counted_again(haft_counted *table, haft_id id);
  * haft_counted_release - end a hold.  The last one of a freed object ends it: on_destroy runs.  One
  * release too many, while others hold the object, takes one of their holds.
  *
- * Returns   HAFT_OK.  HAFT_NOT_HELD: no object with that id is held; nothing has changed.
+ * Returns   HAFT_OK; HAFT_NOT_HELD: no object with that id is held.
  * Ordering  release and acquire: on_destroy comes after all uses of all holders.
  * Progress  lock-free except for on_destroy.
  */

@@ -854,7 +854,7 @@ typedef struct haft_file {
 /*
  * haft_local_save, haft_packed_save - write the table's state to a file.
  *
- * Returns   HAFT_OK; or
+ * Returns   HAFT_OK.  Otherwise the file is incomplete:
  *             HAFT_IN_USE, HAFT_LOADING   as haft_local_snapshot(); nothing has been written
  *             HAFT_UNKNOWN_OPTION         `reserved` is not 0
  *             HAFT_NO_MEMORY              for a block of the file, or for an object to be converted
