@@ -45,7 +45,7 @@ SCALING = [
     Program("contention", f"/({SHARED})/"),
     Program("handoff", f"/({SHARED})/"),
     Program("replace", f"/({SHARED})/"),
-    Program(PEERS, ["churn/", "handoff/", "replace/"]),
+    Program(PEERS, ["churn/", "handoff/", "mixed/", "replace/"]),
 ]
 # What the options choose: programs, repetitions, seconds.
 MODES = {
