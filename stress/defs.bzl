@@ -42,17 +42,18 @@ def hooked_library(name, copts = []):
         deps = ["//kit:whole_parts"],
     )
 
-def stress_program(name, deps = []):
+def stress_program(name, srcs = [], deps = []):
     """A program, for tests that differ in their words.
 
     Args:
       name: the source's name without .c
+      srcs: further ones
       deps: beside the support
     """
     cc_library(
         name = name + "_parts",
         testonly = True,
-        srcs = [name + ".c"],
+        srcs = srcs + [name + ".c"],
         copts = HAFT_COPTS,
         linkstatic = True,
         local_defines = DEFINES,

@@ -146,8 +146,7 @@ static bool allows_free(const struct state *state, haft_status status)
     }
 }
 
-/* Whether the table of one thread, after the operations of `set`, answers so. */
-static bool allows(const struct linear_history *history, uint64_t set,
+bool linear_allows(const struct linear_history *history, uint64_t set,
                    const struct linear_operation *operation)
 {
     const struct state state = state_of(history, set, operation->id);
@@ -228,11 +227,6 @@ bool linear_is_allowed(const struct linear_history *history, linear_model *model
     search.allows = model;
     search.all = bit(history->count) - 1;
     return can_go_on(&search, 0);
-}
-
-bool linear_is_linearizable(const struct linear_history *history)
-{
-    return linear_is_allowed(history, allows);
 }
 
 uint32_t linear_overlaps(const struct linear_history *history)

@@ -18,8 +18,6 @@
  *   resolve, is_live, pin
  *             found: the id is live, and its object is the inserted one; not found: it is not live
  *   unpin     HAFT_OK: the id's object has a pin; HAFT_NOT_PINNED: it has none
- *
- * What a counted table allows is in counted.h.
  */
 #ifndef HAFT_STRESS_LINEAR_HISTORY_H
 #define HAFT_STRESS_LINEAR_HISTORY_H
@@ -63,13 +61,13 @@ struct linear_history {
     struct linear_operation operations[LINEAR_MOST];
 };
 
-bool linear_is_linearizable(const struct linear_history *history);
-
 /* Whether a table of one thread, after the operations of `set`, a bit each, answers so. */
 typedef bool linear_model(const struct linear_history *history, uint64_t set,
                           const struct linear_operation *operation);
 
-/* The same for a table of another kind. */
+/* A shared table's; what a counted table allows is in counted.h. */
+linear_model linear_allows;
+
 bool linear_is_allowed(const struct linear_history *history, linear_model *model);
 
 /* Pairs of operations of two threads on one slot, at once. */

@@ -195,7 +195,7 @@ def program_of(check):
     if kind == "release":
         return "release", ["stress/support.c", *_files("examples/ck/*.c"), f"stress/{words[0]}.c"]
     if kind == "linearize":
-        return "linearize", [*STRESS_SUPPORT, "stress/linear/history.c", "stress/linearize.c"]
+        return "linearize", [*STRESS_SUPPORT, "stress/linear/history.c", "stress/linear/stage.c", "stress/linearize.c"]
     if kind == "stale":
         return "stale", _files(f"tests/*/{words[0]}_stale.c")
     variant = "explorer_tsan" if "tsan" in words else "explorer"
