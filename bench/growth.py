@@ -19,8 +19,9 @@ GROUPS = [
 TEXT = """\
 Nanoseconds a call, one thread. **Live objects**: values of 8 bytes, of which up to 1,048,576 are used, in random order;
 `resolve` in one read section (`haft_counted` copies), `replace` frees one and inserts another; `raw` is the same slots
-without any check. What grows there is the memory's: from 100,000 objects on each look is a miss of a cache, later of the
-TLB too, and a compare-and-swap waits for its miss where plain stores overlap theirs. **Open tables**: one is used, in the
+without any check; 100,000,000 once a session. What grows there is the memory's: from 100,000 objects on each look is a
+miss of a cache, later of the TLB too; misses of `raw` and of `resolve` overlap, while a compare-and-swap and a list of
+free slots wait for theirs. **Open tables**: one is used, in the
 domain of all others, while the thread has a worker in each. **Open workers**: of the one table that is used; `haft_open`,
 all on the calling thread; `haft_parked`, all but one on other threads, one each, which have parked. A grace period looks
 at each of these threads, once in some thousand frees. Insertions and frees have a quiescent point after 64 of them."""

@@ -90,6 +90,9 @@ class Results:
         whole = Results({})
         for one in sessions:  # older ones may lack something
             whole.context = {**one.context, **whole.context}
+        for key in ("processor", "system", "compiler", "rust"):
+            whole.context[key] = " and ".join(dict.fromkeys(one.context[key] for one in sessions))
+        whole.context["seconds"] = min(one.context["seconds"] for one in sessions)
         whole.context["sessions"] = [ratios for one in sessions
                                      for ratios in one.context.get("sessions", [])]
         whole.context["commits"] = list(dict.fromkeys(one.context["commit"] for one in sessions))

@@ -163,13 +163,14 @@ EOF
     fail "--list has not each program of bench/BUILD"
 
 # A second run: which rows are apart, and a range that has both; rows that one of them lacks.
-sed -e 's/"churn\/mutex\/1024\/1": {"items_per_second": \[10e6, 10e6\]/"churn\/mutex\/1024\/1": {"items_per_second": [11e6, 12e6]/' \
+sed -e 's/"processor": "P"/"processor": "Q"/' -e 's/"churn\/mutex\/1024\/1": {"items_per_second": \[10e6, 10e6\]/"churn\/mutex\/1024\/1": {"items_per_second": [11e6, 12e6]/' \
     -e '/"get\/slotmap/d' -e '$!s/"get\/haft_typed/"unwrap\/haft_table\/1024\/1": {"items_per_second": [1e6, 2e6]},\n  &/' "$figures" >"$kept"
 apart=$(python3 "$run" --from "$kept" --against "$figures" 2>&1 >/dev/null)
 [[ $apart == "churn/mutex/1024/1: 11.5 (11.0-12.0) against 10.0 (10.0-10.0), 1.15 times"$'\n'"1 of "*" rows do not overlap" ]] ||
     fail "--against says: $apart"
 page=$(python3 "$run" --from "$figures" --from "$kept")
 has "the range of both runs" "| churn | mutex | 10.5 (10.0-12.0) |"
+has "both machines" "Machine: P and Q, 2 cores, S;"
 has "a row that one run lacks" "| unwrap | haft_table | 1.50 (1.00-2.00) |"
 
 page=$(python3 "$run" --from "$figures")

@@ -19,6 +19,14 @@ from measured import (PEERS, ROOT, Blocked, Pauses, Program, Results, Series, le
 FREE = 0.9  # of a core, for each thread, or figures are of the machine's other programs too
 PUBLISHED = os.path.join(ROOT, "docs", "performance", "results.json")
 
+# As ours below.
+PEER_CASES = [f"{workload}/" for workload in ("churn", "replace", "handoff", "mixed", "hold", "hold_one", "unwrap")]
+PEER_CASES += [f"{workload}/slotmap/{size}/" for workload in ("get", "insert_free", "iterate")
+               for size in (1024, 16384, 262144)]
+PEER_CASES += ["side_get/slotmap/16384/", "side_set/slotmap/16384/"]
+PEER_CASES += [f"resolve_{which}/{subject}/{size}/" for which in ("each", "stale")
+               for subject in ("sharded_slab", "rwlock_slotmap", "mutex_slotmap") for size in (1024, 16384)]
+
 # What a session measures: of sizes that say the same, and of programs that no page shows, nothing.
 ALL = [
     Program("local", "(get|insert_free|iterate)/.*/(1024|16384|262144)/|_in_place|_boxed|open_close"),
@@ -35,7 +43,7 @@ ALL = [
     Program("growth", "(raw|haft_table|haft_counted)/100000000/", once=True),
     Program("memory"),
     Series("backlog"),
-    Program(PEERS),
+    Program(PEERS, PEER_CASES),
     Pauses("pauses"),
     Pauses(PEERS),
 ]
