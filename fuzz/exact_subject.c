@@ -393,8 +393,15 @@ static bool note_slot(haft_id id, void *object, void *arg)
 static void look_local(struct subject *subject)
 {
     const haft_local_stats stats = haft_local_stats_get(subject->local);
+    haft_run run =
+        haft_run_over(haft_local_view(subject->local), haft_local_used_range(subject->local));
+    haft_id id;
+    void *object;
 
     haft_local_for_each_slot(subject->local, note_slot, subject);
+    while (haft_run_next(&run, &id, &object)) {
+        note_object(subject, id, object);
+    }
     note(subject, stats.live ^ stats.free << 16 ^ stats.exhausted << 32);
     note(subject, stats.released ^ stats.high_water << 20 ^ stats.limit << 40);
     note(subject, haft_local_available(subject->local));

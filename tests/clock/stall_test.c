@@ -224,9 +224,9 @@ Test(stall, is_noticed_after_a_callback_and_not_within_it)
     options.stall_arg = &calls;
     options.stall_ns = STALL_NS;
     AT_END(close_shared)
-    struct shared shared =
-        open_shared_on(&options, &(haft_table_options){
-                                     .capacity = 64, .on_reclaim = fill_up, .reclaim_arg = &calls});
+    struct shared shared = open_shared_on(
+        &options,
+        &(haft_table_options){.capacity = 64, .on_reclaim = fill_up, .reclaim_arg = &calls});
     haft_worker *worker = shared.worker;
 
     must(haft_free(worker, insert(worker)) == HAFT_OK);
