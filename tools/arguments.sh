@@ -43,7 +43,7 @@ options_of()
         bench)
             echo --quick --report --scaling --blocked --pauses --repetitions=1..1000000 \
                 --seconds=SECONDS --sessions=1..1000 --apart=0..10000 --plot=TEXT \
-                --save=TEXT --list --from=FILE
+                --save=TEXT --list --from=FILE --against=FILE
             ;;
         bench-named) echo '--benchmark_*' '--v=*' ;;
         mutants)
