@@ -80,7 +80,7 @@ fuzz_targets()
 
 explorer_cases()
 {
-    sed -nE 's/^    .*\.name = "([a-z0-9_]+)",$/\1/p' "$root"/stress/explorer/cases/*.c | separated
+    sed -nE 's/^EXPLORE\((\w+),.*/\1/p' "$root"/stress/explorer/cases/*.c | separated
 }
 
 benches()
