@@ -6,41 +6,38 @@
 #include "stress/explorer/scheduler.h"
 #include <stddef.h>
 
-static haft_worker *writer;
 static haft_id id;
 static shared_u64 turns;
 
+/* The writer is a thread of the case, not the one that sets it up. */
 static void open_with(const struct table_wish *wish)
 {
     open_table(wish);
-    writer = open_worker();
+    haft_worker *writer = open_worker();
+
     id = insert_stamped(writer);
     poke(&turns, 0);
+    close_worker(writer);
 }
 
-/* With the workers clock the writer is a thread of the case, not the one that sets it up. */
 static void set_up_workers(void)
 {
     open_with(&(struct table_wish){.capacity = 1, .is_workers = true});
-    close_worker(writer);
 }
 
 static void set_up_qsbr(void)
 {
     open_with(&(struct table_wish){.capacity = 1, .is_qsbr = true});
-    close_worker(writer);
 }
 
 static void set_up_memb(void)
 {
     open_with(&(struct table_wish){.capacity = 1});
-    close_worker(writer);
 }
 
 static void set_up_late(void)
 {
     open_with(&(struct table_wish){.capacity = 1, .is_late = true});
-    close_worker(writer);
 }
 
 /* There are two slots: the second insertion is into the first again. */
