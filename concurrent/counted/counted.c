@@ -229,6 +229,8 @@ haft_status haft_counted_open_sized(const haft_counted_options *options, size_t 
     }
     fill_in_counted(opened, &plan, &known);
     opened->block = (struct counted_block *)(void *)opened->memory.base;
+    opened->block->kind = COUNTED_KIND;
+    opened->block->version = COUNTED_VERSION;
     free_slots_setup(opened);
     open_list_add(opened);
     *table = opened;
@@ -264,6 +266,8 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
 
 static void free_memory(haft_counted *table)
 {
+    assert(table->block->kind == COUNTED_KIND && table->block->version == COUNTED_VERSION &&
+           "nothing was written beyond an object");
     open_list_remove(table);
     asan_unpoison(table->memory.base, table->memory.size);
     reservation_close_array(&table->memory, &table->heap);

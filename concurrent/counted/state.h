@@ -24,7 +24,12 @@ struct counted_head {
     _Alignas(CACHE_LINE) atomic_u64 word;
 };
 
+#define COUNTED_KIND 0x746E756Fu /* what the block of a counted table begins with */
+#define COUNTED_VERSION 1u
+
 struct counted_block {
+    uint32_t kind;
+    uint32_t version;
     struct counted_head fresh;    /* the first index never used, and FRESH_IS_CLOSED */
     struct counted_head returned; /* see returned.h */
     struct counted_head heads[];  /* of the shards; or of the queue, then its tail */
