@@ -5989,7 +5989,12 @@ struct haft__counted_head {
     _Alignas(haft__CACHE_LINE) haft__atomic_u64 word;
 };
 
+#define haft__COUNTED_KIND 0x746E756Fu /* what the block of a counted table begins with */
+#define haft__COUNTED_VERSION 1u
+
 struct haft__counted_block {
+    uint32_t kind;
+    uint32_t version;
     struct haft__counted_head fresh;    /* the first index never used, and FRESH_IS_CLOSED */
     struct haft__counted_head returned; /* see returned.h */
     struct haft__counted_head heads[];  /* of the shards; or of the queue, then its tail */
@@ -6515,6 +6520,8 @@ haft_status haft_counted_open_sized(const haft_counted_options *options, size_t 
     }
     haft__fill_in_counted(opened, &plan, &known);
     opened->block = (struct haft__counted_block *)(void *)opened->memory.base;
+    opened->block->kind = haft__COUNTED_KIND;
+    opened->block->version = haft__COUNTED_VERSION;
     haft__free_slots_setup(opened);
     haft__open_list_add(opened);
     *table = opened;
@@ -6550,6 +6557,8 @@ haft_status haft_counted_footprint_sized(const haft_counted_options *options, si
 
 static void haft__free_memory(haft_counted *table)
 {
+    assert(table->block->kind == haft__COUNTED_KIND && table->block->version == haft__COUNTED_VERSION &&
+           "nothing was written beyond an object");
     haft__open_list_remove(table);
     haft__asan_unpoison(table->memory.base, table->memory.size);
     haft__reservation_close_array(&table->memory, &table->heap);
