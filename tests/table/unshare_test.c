@@ -152,8 +152,10 @@ static void note_reclaimed(void *object, haft_id id, haft_worker *worker, void *
     *(struct object *)object = (struct object){0, 0};
 }
 
-/* The reader is inside its section, and the object that it holds has been freed. */
-static void hold_freed(struct late_reader *late, struct shared *shared)
+/* What becomes of the object that the reader inside its section holds. */
+enum fate { LIVES, IS_FREED, IS_FREED_WITHOUT_A_WORKER, FATES };
+
+static void hold_one(struct late_reader *late, struct shared *shared, enum fate fate)
 {
     const haft_id id = insert(shared->worker);
     struct object *object = haft_resolve(shared->view, id);
@@ -162,28 +164,36 @@ static void hold_freed(struct late_reader *late, struct shared *shared)
     reader_enter(&late->reader, shared);
     late->held = haft_resolve(shared->view, id); /* on behalf of the reader */
     late->id = id.bits;
-    must(haft_free(shared->worker, id) == HAFT_OK);
+    must(fate != IS_FREED || haft_free(shared->worker, id) == HAFT_OK);
     must(haft_worker_close(shared->worker) == HAFT_OK);
+    must(fate != IS_FREED_WITHOUT_A_WORKER || haft_table_free(shared->table, id) == HAFT_OK);
     shared->worker = NULL;
 }
 
-TEST_ON_EACH_CLOCK(unshare, with_a_reader_inside_a_section_waits_for_its_end)
+static void expect_unshare_to_wait(struct setting setting, enum fate fate)
 {
     struct late_reader late = {.reclaimed = 0};
     const haft_table_options options = {.capacity = 100,
                                         .object_size = sizeof(struct object),
                                         .on_reclaim = note_reclaimed,
                                         .reclaim_arg = &late};
-    AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
+    AT_END(close_shared) struct shared shared = open_shared(setting, &options);
     AT_END(local_end) haft_local *local;
 
-    hold_freed(&late, &shared);
+    hold_one(&late, &shared, fate);
     must(pthread_create(&late.thread, NULL, leave_late, &late) == 0);
     expect_status(haft_unshare(shared.table, &local), HAFT_OK);
-    cr_expect(atomic_load(&late.has_left));
-    cr_expect(eq(u32, late.reclaimed, 1));
+    cr_expect(atomic_load(&late.has_left), "fate %d", fate);
+    cr_expect(eq(u32, late.reclaimed, fate != LIVES), "fate %d", fate);
     pthread_join(late.thread, NULL);
     shared.table = NULL;
+}
+
+TEST_ON_EACH_CLOCK(unshare, waits_for_a_reader_whatever_became_of_its_object)
+{
+    for (int fate = 0; fate < FATES; fate++) {
+        expect_unshare_to_wait(*setting, (enum fate)fate);
+    }
 }
 
 TEST_ON_EACH_CLOCK(unshare, a_table_that_was_never_local_becomes_one)
