@@ -211,19 +211,18 @@ static uint64_t end_of_capacity(const haft_table *table, uint64_t count, uint64_
     return drawn + (more < left ? more : left);
 }
 
-/* Memory for workers, and for the descriptors that they bring.  `*workers`: how many. */
-static haft_status populate_workers(const haft_table *table, uint64_t *workers)
+/* The descriptors that workers bring; false: the allocator has refused.  `*workers`: how many. */
+static bool bring_descriptors(const haft_table *table, uint64_t *workers)
 {
-    haft_status status = HAFT_OK;
+    bool has = true;
 
     *workers = 0;
-    for (haft_worker *worker = worker_list_first(table); worker != NULL && status == HAFT_OK;
+    for (haft_worker *worker = worker_list_first(table); worker != NULL && has;
          worker = worker->next) {
-        status = descriptors_bring_all(worker) ? memory_populate((char *)worker, sizeof *worker)
-                                               : HAFT_NO_MEMORY;
+        has = descriptors_bring_all(worker);
         (*workers)++;
     }
-    return status;
+    return has;
 }
 
 haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
@@ -233,8 +232,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
     if (count > table->slots.limit - HAFT_FIRST_INDEX) {
         return HAFT_FULL;
     }
-    const haft_status status = populate_workers(table, &workers);
-
-    return status == HAFT_OK ? fresh_populate(table, end_of_capacity(table, count, workers))
-                             : status;
+    return bring_descriptors(table, &workers)
+               ? fresh_populate(table, end_of_capacity(table, count, workers))
+               : HAFT_NO_MEMORY;
 }
