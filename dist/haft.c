@@ -12545,19 +12545,18 @@ static uint64_t haft__end_of_capacity(const haft_table *table, uint64_t count, u
     return drawn + (more < left ? more : left);
 }
 
-/* Memory for workers, and for the descriptors that they bring.  `*workers`: how many. */
-static haft_status haft__populate_workers(const haft_table *table, uint64_t *workers)
+/* The descriptors that workers bring; false: the allocator has refused.  `*workers`: how many. */
+static bool haft__bring_descriptors(const haft_table *table, uint64_t *workers)
 {
-    haft_status status = HAFT_OK;
+    bool has = true;
 
     *workers = 0;
-    for (haft_worker *worker = haft__worker_list_first(table); worker != NULL && status == HAFT_OK;
+    for (haft_worker *worker = haft__worker_list_first(table); worker != NULL && has;
          worker = worker->next) {
-        status = haft__descriptors_bring_all(worker) ? haft__memory_populate((char *)worker, sizeof *worker)
-                                               : HAFT_NO_MEMORY;
+        has = haft__descriptors_bring_all(worker);
         (*workers)++;
     }
-    return status;
+    return has;
 }
 
 haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
@@ -12567,10 +12566,9 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count)
     if (count > table->slots.limit - HAFT_FIRST_INDEX) {
         return HAFT_FULL;
     }
-    const haft_status status = haft__populate_workers(table, &workers);
-
-    return status == HAFT_OK ? haft__fresh_populate(table, haft__end_of_capacity(table, count, workers))
-                             : status;
+    return haft__bring_descriptors(table, &workers)
+               ? haft__fresh_populate(table, haft__end_of_capacity(table, count, workers))
+               : HAFT_NO_MEMORY;
 }
 
 /*
