@@ -96,7 +96,7 @@ typedef struct haft_domain_options {
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point while 1,024 slots wait, fewer of large
      * objects, or any for an on_reclaim), or by a thread that waits for another one's grace period.
-     * A thread that waits in a foreign clock, with no other thread about, cannot tell.  The frame
+     * If no other thread runs, a stall of a wait in a foreign clock goes unnoticed.  The frame
      * clock has no stalls.  The callback may look at statistics and diagnose ids, but neither
      * resolve (the thread may be offline), insert or free, nor open workers; what waits or closes
      * answers HAFT_IN_CALLBACK.  It is not called inside another callback.  NULL: one line on
@@ -200,8 +200,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *                   which stands for all such clocks in what follows
  *   workers         as qsbr: a section lasts from one quiescent point of a thread with open workers
  *                   on the domain to the next; register, begin and end do nothing.  Debug builds
- *                   assert that a thread without one does not look (haft_scan(), a cursor,
- *                   haft_pin(), haft_require()), unless all threads are away
+ *                   assert that a thread that looks (haft_scan(), a cursor, haft_pin(),
+ *                   haft_require()) is online, unless no thread is
  *   frame           all of them do nothing: a section lasts from tick to tick (debug builds count)
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
@@ -209,9 +209,9 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *
  * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
  * one domain is one for all.  Calls that wait, haft_worker_quiescent() among them, are made outside
- * the sections of every domain and foreign clock, or two threads, each waiting in a section of the
- * other's, would wait for one another for ever.  So a thread that is online in several (with qsbr,
- * or with open workers on domains with the workers clock) goes offline in the others first.
+ * the sections of every domain and foreign clock: two threads, each in a section of the domain that
+ * the other waits for, would wait for ever.  So a thread that is online in several (with qsbr, or
+ * with open workers on domains with the workers clock) goes offline in the others first.
  *
  * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin,
  * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,
@@ -273,9 +273,10 @@ void haft_section_end(haft_domain *domain);
  * clock.
  *
  * Workers clock: a thread that closes its last worker in a job is online until that ends.  Frame
- * clock: nothing happens, but debug builds count jobs as sections.
+ * clock: nothing happens, but debug builds count jobs as sections.  A thread can be in jobs of 8
+ * foreign clocks at once: a ninth ends the process (docs/job-systems.md).
  *
- * Returns   begin: the state before, which end takes back, the last one first.
+ * Returns   begin: the state before, to be given to end, the last one first.
  * Threads   a registered thread; workers clock: any.  end: the same thread, before it ends; debug
  *           builds assert it.  So the job of a fiber ends before that moves to another thread.
  * Ordering  outermost end: release towards grace periods.
@@ -299,7 +300,7 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  * brings the thread online until it is closed.  Nothing happens with the frame clock, nor with the
  * workers clock in a thread without workers and jobs.
  *
- * Returns   park: the state before, which unpark takes back.
+ * Returns   park: the state before, to be given to unpark.
  * Threads   a registered thread, workers clock: any, outside haft_section_begin() and _end().
  *           unpark: the same thread, when all jobs that began since have ended.
  * Ordering  park: release towards grace periods.

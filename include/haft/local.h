@@ -95,7 +95,7 @@ typedef struct haft_local_options {
  * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
  * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 8 KiB of
  * them are one block of the heap, where huge_pages changes nothing.  More are address space, whose
- * pages are touched when slots are first used; trim releases some of more than 128 KiB.
+ * pages are touched when slots are first used, and of more than 128 KiB can be trimmed.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
  * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out

@@ -81,7 +81,7 @@ haft_allocator haft_allocator_block(void *memory, size_t size);
  * all workers open.
  *
  * Slots that wait for a grace period count as those of live objects do; `high_water` at the end of
- * a like run is the number to ask for.  The call adds the fresh slots that each worker ever open
+ * a similar run is the number to ask for.  The call adds the fresh slots that each worker ever open
  * draws ahead.
  *
  * Returns   HAFT_OK: until haft_trim() is called or a worker is added, and while `high_water` rises
@@ -164,9 +164,8 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
 
 /*
  * Huge pages make random access to the slots of a large table faster.  Memory then comes by 2 MiB
- * at a time, the first with the table.  Trim releases the same runs as without; a huge page of
- * which a part goes is one no more.  Where the system gives no huge pages the option changes
- * nothing.
+ * at a time, the first with the table.  Trim releases the same runs as without, and splits huge
+ * pages for that.  Where the system gives no huge pages the option changes nothing.
  */
 
 #ifdef __cplusplus

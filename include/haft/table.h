@@ -197,10 +197,10 @@ haft_status haft_table_clear(haft_table *table);
 /*
  * haft_table_close - haft_table_clear(), then the end of the table.  It needs no memory.
  *
- * It waits for read sections that may still have an object.  None has if no object lives, and the
- * freed ones have been flushed and their grace periods have passed: then it does not wait.  So a
- * read section protects the objects that it has resolved, not the table: a haft_resolve() through
- * the view of a closed table is misuse, whatever the id.
+ * It waits for read sections that may still have an object.  If no object lives, and the freed ones
+ * have been flushed and their grace periods have passed, no section has one, and the call does not
+ * wait.  So a read section protects the objects that it has resolved, not the table: a
+ * haft_resolve() through the view of a closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table is still open:
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK   nothing has changed
@@ -369,6 +369,7 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *             HAFT_BUSY        all other slots, or as many as waiting_bytes allows, wait for a
  *                              grace period or a pin, or are with other threads: try again after
  *                              haft_worker_quiescent() or the tick, or take haft_reserve_wait()
+ *             HAFT_CLOSED      after haft_table_clear(), once the worker holds no slot
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
@@ -459,8 +460,8 @@ haft_status haft_table_free(haft_table *table, haft_id id);
  * each, from `objects` on (NULL: zeros).  `ids` must not overlap them.
  *
  * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
- *           untouched.  `*why` (NULL may be passed) is HAFT_OK, or if that is less than `count`,
- *           what haft_insert() says of the next.
+ *           untouched.  `*why` (NULL may be passed) is HAFT_OK if all were, else what haft_insert()
+ *           says of the next.
  * Threads   as haft_insert().
  * Ordering  as haft_insert(), for each.
  * Progress  lock-free.

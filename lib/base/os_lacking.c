@@ -1,4 +1,4 @@
-/* The operating system: what systems lack, and what needs nothing of them. */
+/* The operating system: functions of os.h that several systems lack, or need no system for. */
 #include "lib/base/os.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -87,7 +87,7 @@ typedef struct haft_applied {
  * `options` NULL: all zero.
  *
  * Returns   HAFT_OK and the set in `*commands`; HAFT_UNKNOWN_OPTION, HAFT_BAD_BLOCK_SIZE,
- *           HAFT_NO_MEMORY.
+ *           HAFT_NO_MEMORY; HAFT_CLOSED as haft_worker_open().
  * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it: with qsbr and
  *           the workers clock it goes offline while it waits for jobs, or every grace period waits
  *           for it.  With the frame clock the set may be handed over; the worker is the other
@@ -135,9 +135,9 @@ haft_table *haft_commands_table(const haft_commands *commands);
  *
  * Returns   HAFT_OK and the recorder in `*recorder`; or
  *             HAFT_SAME_KEY   a recorder of this frame has the key
- *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY   as haft_reserve(), or no memory for the
- *                             recorder.  What could be reserved serves the next recorder of this
- *                             frame
+ *             HAFT_FULL, HAFT_BUSY, HAFT_CLOSED, HAFT_NO_MEMORY   as haft_reserve(), or no memory
+ *                             for the recorder.  What could be reserved serves the next recorder of
+ *                             this frame
  * Threads   the set's thread; others may record meanwhile.  Not from a callback or a haft_call.
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.

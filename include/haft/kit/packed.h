@@ -322,9 +322,8 @@ haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
 /*
  * haft_packed_sort_as - bring the objects into the order of a list of `count` ids: first those that
  * it names, dead or not, then all others, in the order that they have.  Ids in the list that are
- * not live here, or that it has already had, count for nothing.  Ids stay as they are, and all
- * pointers end.  The list may be haft_packed_ids() of a clone, or made from another table's
- * objects.
+ * not live here, and repetitions, count for nothing.  Ids stay as they are, and all pointers end.
+ * The list may be haft_packed_ids() of a clone, or made from another table's objects.
  *
  * Returns   as haft_packed_sort().
  * Cost      O(objects + count); each object moves at most once.  Memory as haft_packed_sort().

@@ -71,8 +71,8 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next);
  * haft_local_for_each_slot - visit all that is to be saved, so that stale ids are stale after
  * loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a live
  * one with its id and object, to be restored by haft_local_restore(); for others, reserved ones
- * too, with NULL and the id of the next life, for haft_local_restore_free().  It may free objects;
- * false ends the walk.
+ * too, with NULL and the id of the next life, for haft_local_restore_free(): if live objects alone
+ * are loaded, stale ids come to life.  It may free objects; false ends the walk.
  *
  * Returns   the number of calls.
  * Progress  wait-free except for the visitor.
