@@ -995,7 +995,7 @@ HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore)
 
 /* lib/base/os_lacking.c */
 
-/* The operating system: what systems lack, and what needs nothing of them. */
+/* The operating system: functions of os.h that several systems lack, or need no system for. */
 
 #if defined(_WIN32) && !defined(HAFT_OS_BARE)
 #define haft__IS_WINDOWS 1

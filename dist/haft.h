@@ -62,17 +62,17 @@
  *     haft/status.h         381  what haft's functions answer
  *     haft/view.h           724  resolving ids: what every table has in common
  *     haft/domain.h        1447  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1760  the handle table that all threads share, and its workers
- *     haft/counted.h       2227  the handle table for any thread: objects are held by counts
- *     haft/local.h         2571  the handle table of one thread: slots with holes, stable addresses
+ *     haft/table.h         1761  the handle table that all threads share, and its workers
+ *     haft/counted.h       2229  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2573  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2889  visiting the live objects of a shared table
- *     haft/pin.h           2999  holding on to an object beyond a read section
- *     haft/share.h         3048  hand a local table over to all threads, and back
- *     haft/memory.h        3125  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2891  visiting the live objects of a shared table
+ *     haft/pin.h           3001  holding on to an object beyond a read section
+ *     haft/share.h         3050  hand a local table over to all threads, and back
+ *     haft/memory.h        3127  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4133  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4134  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
@@ -1524,7 +1524,7 @@ typedef struct haft_domain_options {
      * Called when a grace period in progress has lasted stall_ns, once per stall: by a worker on a
      * slow path (no free slot at hand; a quiescent point while 1,024 slots wait, fewer of large
      * objects, or any for an on_reclaim), or by a thread that waits for another one's grace period.
-     * A thread that waits in a foreign clock, with no other thread about, cannot tell.  The frame
+     * If no other thread runs, a stall of a wait in a foreign clock goes unnoticed.  The frame
      * clock has no stalls.  The callback may look at statistics and diagnose ids, but neither
      * resolve (the thread may be offline), insert or free, nor open workers; what waits or closes
      * answers HAFT_IN_CALLBACK.  It is not called inside another callback.  NULL: one line on
@@ -1628,8 +1628,8 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *                   which stands for all such clocks in what follows
  *   workers         as qsbr: a section lasts from one quiescent point of a thread with open workers
  *                   on the domain to the next; register, begin and end do nothing.  Debug builds
- *                   assert that a thread without one does not look (haft_scan(), a cursor,
- *                   haft_pin(), haft_require()), unless all threads are away
+ *                   assert that a thread that looks (haft_scan(), a cursor, haft_pin(),
+ *                   haft_require()) is online, unless no thread is
  *   frame           all of them do nothing: a section lasts from tick to tick (debug builds count)
  *
  * Threads that run jobs of a job system use haft_job_begin() and haft_job_end() instead: the same
@@ -1637,9 +1637,9 @@ haft_domain_stats haft_domain_stats_get(const haft_domain *domain);
  *
  * Sections and jobs belong to the foreign clock, not to one domain: with qsbr a quiescent point for
  * one domain is one for all.  Calls that wait, haft_worker_quiescent() among them, are made outside
- * the sections of every domain and foreign clock, or two threads, each waiting in a section of the
- * other's, would wait for one another for ever.  So a thread that is online in several (with qsbr,
- * or with open workers on domains with the workers clock) goes offline in the others first.
+ * the sections of every domain and foreign clock: two threads, each in a section of the domain that
+ * the other waits for, would wait for ever.  So a thread that is online in several (with qsbr, or
+ * with open workers on domains with the workers clock) goes offline in the others first.
  *
  * In a signal handler (on its thread's own stack) these are allowed: haft_section_begin,
  * haft_section_end, haft_resolve and its kin, haft_is_live, haft_diagnose.  Nothing that allocates,
@@ -1701,9 +1701,10 @@ void haft_section_end(haft_domain *domain);
  * clock.
  *
  * Workers clock: a thread that closes its last worker in a job is online until that ends.  Frame
- * clock: nothing happens, but debug builds count jobs as sections.
+ * clock: nothing happens, but debug builds count jobs as sections.  A thread can be in jobs of 8
+ * foreign clocks at once: a ninth ends the process (docs/job-systems.md).
  *
- * Returns   begin: the state before, which end takes back, the last one first.
+ * Returns   begin: the state before, to be given to end, the last one first.
  * Threads   a registered thread; workers clock: any.  end: the same thread, before it ends; debug
  *           builds assert it.  So the job of a fiber ends before that moves to another thread.
  * Ordering  outermost end: release towards grace periods.
@@ -1727,7 +1728,7 @@ void haft_job_end(haft_domain *domain, haft_job_state state);
  * brings the thread online until it is closed.  Nothing happens with the frame clock, nor with the
  * workers clock in a thread without workers and jobs.
  *
- * Returns   park: the state before, which unpark takes back.
+ * Returns   park: the state before, to be given to unpark.
  * Threads   a registered thread, workers clock: any, outside haft_section_begin() and _end().
  *           unpark: the same thread, when all jobs that began since have ended.
  * Ordering  park: release towards grace periods.
@@ -1939,10 +1940,10 @@ haft_status haft_table_clear(haft_table *table);
 /*
  * haft_table_close - haft_table_clear(), then the end of the table.  It needs no memory.
  *
- * It waits for read sections that may still have an object.  None has if no object lives, and the
- * freed ones have been flushed and their grace periods have passed: then it does not wait.  So a
- * read section protects the objects that it has resolved, not the table: a haft_resolve() through
- * the view of a closed table is misuse, whatever the id.
+ * It waits for read sections that may still have an object.  If no object lives, and the freed ones
+ * have been flushed and their grace periods have passed, no section has one, and the call does not
+ * wait.  So a read section protects the objects that it has resolved, not the table: a
+ * haft_resolve() through the view of a closed table is misuse, whatever the id.
  *
  * Returns   HAFT_OK.  Otherwise the table is still open:
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK   nothing has changed
@@ -2111,6 +2112,7 @@ haft_table *haft_worker_table(const haft_worker *worker);
  *             HAFT_BUSY        all other slots, or as many as waiting_bytes allows, wait for a
  *                              grace period or a pin, or are with other threads: try again after
  *                              haft_worker_quiescent() or the tick, or take haft_reserve_wait()
+ *             HAFT_CLOSED      after haft_table_clear(), once the worker holds no slot
  *             HAFT_NO_MEMORY   the system refused memory (strict overcommit)
  * Threads   the worker's thread, inside or outside a read section.
  * Ordering  acquire: all readers of the slot's former object are done.
@@ -2201,8 +2203,8 @@ haft_status haft_table_free(haft_table *table, haft_id id);
  * each, from `objects` on (NULL: zeros).  `ids` must not overlap them.
  *
  * Returns   how many were inserted, from the first on: ids[i] is objects[i]'s, the rest of `ids` is
- *           untouched.  `*why` (NULL may be passed) is HAFT_OK, or if that is less than `count`,
- *           what haft_insert() says of the next.
+ *           untouched.  `*why` (NULL may be passed) is HAFT_OK if all were, else what haft_insert()
+ *           says of the next.
  * Threads   as haft_insert().
  * Ordering  as haft_insert(), for each.
  * Progress  lock-free.
@@ -2649,7 +2651,7 @@ typedef struct haft_local_options {
  * Memory.  The table has slots for the capacity, min_free and four indices that no id has, to the
  * next power of two: 8,192 for a capacity of 4,096, and 4,096 for one of 4,092.  Up to 8 KiB of
  * them are one block of the heap, where huge_pages changes nothing.  More are address space, whose
- * pages are touched when slots are first used; trim releases some of more than 128 KiB.
+ * pages are touched when slots are first used, and of more than 128 KiB can be trimmed.
  *
  * will_share adds an eighth of the capacity, but at least 4,096 slots (or the capacity, if that is
  * less) and at most 65,536.  While the table is shared, workers hold free slots back in batches out
@@ -3193,7 +3195,7 @@ haft_allocator haft_allocator_block(void *memory, size_t size);
  * all workers open.
  *
  * Slots that wait for a grace period count as those of live objects do; `high_water` at the end of
- * a like run is the number to ask for.  The call adds the fresh slots that each worker ever open
+ * a similar run is the number to ask for.  The call adds the fresh slots that each worker ever open
  * draws ahead.
  *
  * Returns   HAFT_OK: until haft_trim() is called or a worker is added, and while `high_water` rises
@@ -3276,9 +3278,8 @@ haft_status haft_trim(haft_table *table, uint64_t *released);
 
 /*
  * Huge pages make random access to the slots of a large table faster.  Memory then comes by 2 MiB
- * at a time, the first with the table.  Trim releases the same runs as without; a huge page of
- * which a part goes is one no more.  Where the system gives no huge pages the option changes
- * nothing.
+ * at a time, the first with the table.  Trim releases the same runs as without, and splits huge
+ * pages for that.  Where the system gives no huge pages the option changes nothing.
  */
 
 /*

@@ -11,16 +11,16 @@
  *     haft/kit/status.h      37  what functions of the kit answer beside what those of the core do
  *     haft/kit/packed.h      71  the handle table of one thread that keeps its objects dense: no
  *                                holes
- *     haft/kit/arena.h      414  memory that is freed all at once: a frame's, a request's, a job's
- *     haft/kit/snapshot.h   676  the whole state of a haft_local or haft_packed: kept and gone back
+ *     haft/kit/arena.h      413  memory that is freed all at once: a frame's, a request's, a job's
+ *     haft/kit/snapshot.h   675  the whole state of a haft_local or haft_packed: kept and gone back
  *                                to, copied, saved and loaded
- *     haft/kit/restore.h    891  ids of a haft_local that are chosen elsewhere: those of a saved
+ *     haft/kit/restore.h    890  ids of a haft_local that are chosen elsewhere: those of a saved
  *                                game, or that a server assigns
- *     haft/kit/side.h       977  side tables: values of another type under the ids of a table
- *     haft/kit/commands.h  1219  creations and destructions recorded by jobs, carried out at the
+ *     haft/kit/side.h       976  side tables: values of another type under the ids of a table
+ *     haft/kit/commands.h  1218  creations and destructions recorded by jobs, carried out at the
  *                                frame boundary
- *     haft/kit/typed.h     1593  more for one C type, as haft/typed.h
- *     haft/kit/export.h    1635  statistics of all open tables in a file, for haft-top and other
+ *     haft/kit/typed.h     1592  more for one C type, as haft/typed.h
+ *     haft/kit/export.h    1634  statistics of all open tables in a file, for haft-top and other
  *                                programs
  */
 #ifndef HAFT_HAFT_KIT_H
@@ -381,9 +381,8 @@ haft_status haft_packed_sort_n(haft_packed *packed, uint64_t n,
 /*
  * haft_packed_sort_as - bring the objects into the order of a list of `count` ids: first those that
  * it names, dead or not, then all others, in the order that they have.  Ids in the list that are
- * not live here, or that it has already had, count for nothing.  Ids stay as they are, and all
- * pointers end.  The list may be haft_packed_ids() of a clone, or made from another table's
- * objects.
+ * not live here, and repetitions, count for nothing.  Ids stay as they are, and all pointers end.
+ * The list may be haft_packed_ids() of a clone, or made from another table's objects.
  *
  * Returns   as haft_packed_sort().
  * Cost      O(objects + count); each object moves at most once.  Memory as haft_packed_sort().
@@ -951,8 +950,8 @@ haft_status haft_local_restore_free(haft_local *local, haft_id next);
  * haft_local_for_each_slot - visit all that is to be saved, so that stale ids are stale after
  * loading.  Calls `visit` for each slot up to the highest one used, in order of index: for a live
  * one with its id and object, to be restored by haft_local_restore(); for others, reserved ones
- * too, with NULL and the id of the next life, for haft_local_restore_free().  It may free objects;
- * false ends the walk.
+ * too, with NULL and the id of the next life, for haft_local_restore_free(): if live objects alone
+ * are loaded, stale ids come to life.  It may free objects; false ends the walk.
  *
  * Returns   the number of calls.
  * Progress  wait-free except for the visitor.
@@ -1293,7 +1292,7 @@ typedef struct haft_applied {
  * `options` NULL: all zero.
  *
  * Returns   HAFT_OK and the set in `*commands`; HAFT_UNKNOWN_OPTION, HAFT_BAD_BLOCK_SIZE,
- *           HAFT_NO_MEMORY.
+ *           HAFT_NO_MEMORY; HAFT_CLOSED as haft_worker_open().
  * Threads   any: it becomes the set's thread, and haft_worker_open() holds for it: with qsbr and
  *           the workers clock it goes offline while it waits for jobs, or every grace period waits
  *           for it.  With the frame clock the set may be handed over; the worker is the other
@@ -1341,9 +1340,9 @@ haft_table *haft_commands_table(const haft_commands *commands);
  *
  * Returns   HAFT_OK and the recorder in `*recorder`; or
  *             HAFT_SAME_KEY   a recorder of this frame has the key
- *             HAFT_FULL, HAFT_BUSY, HAFT_NO_MEMORY   as haft_reserve(), or no memory for the
- *                             recorder.  What could be reserved serves the next recorder of this
- *                             frame
+ *             HAFT_FULL, HAFT_BUSY, HAFT_CLOSED, HAFT_NO_MEMORY   as haft_reserve(), or no memory
+ *                             for the recorder.  What could be reserved serves the next recorder of
+ *                             this frame
  * Threads   the set's thread; others may record meanwhile.  Not from a callback or a haft_call.
  * Ordering  as haft_reserve().  The program's own synchronisation (starting the job) comes between
  *           this and the first recording.
