@@ -41,8 +41,8 @@ struct trim {
 /* --- one thread at a time --- */
 
 /*
- * Begin, with a worker for the time of the call, and reclaim elapsed slots: HAFT_OK; HAFT_BUSY if
- * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.
+ * Begin, with a worker for the time of the call, and reclaim elapsed slots: HAFT_OK, or why not;
+ * HAFT_BUSY if another thread has begun.
  */
 static haft_status trim_begin(haft_table *table, haft_worker **worker)
 {

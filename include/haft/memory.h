@@ -118,6 +118,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *             HAFT_BUSY        another thread is in this call
  *             HAFT_FORKED, HAFT_IN_CALLBACK   see haft/table.h
  *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat
+ *             HAFT_CLOSED      after haft_table_clear(), while all workers are open
  *             HAFT_NO_MEMORY   none for a bit a slot, 16 bytes a page run, or a worker's part
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.

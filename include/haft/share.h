@@ -83,9 +83,7 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED   see haft/table.h
- *             HAFT_IN_USE      a worker is open, an object is pinned, or a side is open
- *             HAFT_NO_MEMORY   for a worker's part, if all are open, and none is the calling
- *                              thread's
+ *             HAFT_IN_USE   a worker is open, an object is pinned, or a side is open
  * Threads   as haft_table_close().  With qsbr and the workers clock it is a quiescent point.
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  as haft_table_close().

@@ -1,6 +1,5 @@
 /* Calls that callbacks may not make: each answers HAFT_IN_CALLBACK, and changes nothing. */
 #include "stress/combinations/refused.h"
-#include "stress/combinations/memory.h"
 #include "stress/combinations/sets.h"
 #include "stress/combinations/steps.h"
 #include "stress/combinations/threads.h"
@@ -23,13 +22,12 @@ static haft_status share_another(void)
     return status;
 }
 
-/* haft_unshare() may ask for memory before it looks where it is called. */
 static haft_status unshare_and_share(void)
 {
     haft_local *local;
     const haft_status status = haft_unshare(play.table, &local);
 
-    return status == HAFT_IN_CALLBACK || lacks_memory(status) ? share_another() : status;
+    return status == HAFT_IN_CALLBACK ? share_another() : status;
 }
 
 static haft_status ask(const struct thread *thread, haft_worker *worker, uint32_t call)
