@@ -315,7 +315,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
- * ids stay stale, and some slots lose lives, as with haft_trim().
+ * ids stay stale, and some slots lose lives, as with haft_trim() (haft/memory.h).
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB
