@@ -45,7 +45,7 @@ typedef enum haft_status {
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin */
     HAFT_NOT_HELD,    /* no object with that id is held */
-    HAFT_CLOSED,      /* the table is being closed */
+    HAFT_CLOSED,      /* the table has been cleared, or is being closed */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
     HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,

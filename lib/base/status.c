@@ -31,7 +31,7 @@ static const struct status_words known_statuses[HAFT_STATUS_COUNT] = {
     WORDS(HAFT_WRONG_CLOCK, "the call is for domains with another clock"),
     WORDS(HAFT_NOT_PINNED, "the object has no pin"),
     WORDS(HAFT_NOT_HELD, "no object with that id is held"),
-    WORDS(HAFT_CLOSED, "the table is being closed"),
+    WORDS(HAFT_CLOSED, "the table has been cleared, or is being closed"),
     WORDS(HAFT_LOADING, "the table is being loaded"),
     WORDS(HAFT_OUT_OF_RANGE, "beyond the table's slots, or the history's snapshots"),
     WORDS(HAFT_WRONG_TYPE, "object size, alignment or pins of the table do not match the type"),
@@ -48,9 +48,8 @@ static const struct status_words known_statuses[HAFT_STATUS_COUNT] = {
     WORDS(HAFT_BAD_OBJECT_ALIGNMENT, "object_alignment: a power of two, at most 4096, that divides "
                                      "the object_size of a packed table"),
     WORDS(HAFT_BAD_TAG, "tag: does not fit the layout's tag_bits"),
-    WORDS(
-        HAFT_BAD_FIRST_GENERATION,
-        "first_generation: does not fit the layout's generation_bits, or is to be random as well"),
+    WORDS(HAFT_BAD_FIRST_GENERATION,
+          "first_generation: at most 2^generation_bits - 1, or HAFT_RANDOM_GENERATION"),
     WORDS(HAFT_BAD_REUSE, "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"),
     WORDS(HAFT_BAD_MIN_FREE, "min_free: with the capacity at most 2^index_bits - 4; of a local "
                              "table only with HAFT_REUSE_FIFO"),
