@@ -2692,7 +2692,7 @@ static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] =
     haft__WORDS(HAFT_WRONG_CLOCK, "the call is for domains with another clock"),
     haft__WORDS(HAFT_NOT_PINNED, "the object has no pin"),
     haft__WORDS(HAFT_NOT_HELD, "no object with that id is held"),
-    haft__WORDS(HAFT_CLOSED, "the table is being closed"),
+    haft__WORDS(HAFT_CLOSED, "the table has been cleared, or is being closed"),
     haft__WORDS(HAFT_LOADING, "the table is being loaded"),
     haft__WORDS(HAFT_OUT_OF_RANGE, "beyond the table's slots, or the history's snapshots"),
     haft__WORDS(HAFT_WRONG_TYPE, "object size, alignment or pins of the table do not match the type"),
@@ -2709,9 +2709,8 @@ static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] =
     haft__WORDS(HAFT_BAD_OBJECT_ALIGNMENT, "object_alignment: a power of two, at most 4096, that divides "
                                      "the object_size of a packed table"),
     haft__WORDS(HAFT_BAD_TAG, "tag: does not fit the layout's tag_bits"),
-    haft__WORDS(
-        HAFT_BAD_FIRST_GENERATION,
-        "first_generation: does not fit the layout's generation_bits, or is to be random as well"),
+    haft__WORDS(HAFT_BAD_FIRST_GENERATION,
+          "first_generation: at most 2^generation_bits - 1, or HAFT_RANDOM_GENERATION"),
     haft__WORDS(HAFT_BAD_REUSE, "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"),
     haft__WORDS(HAFT_BAD_MIN_FREE, "min_free: with the capacity at most 2^index_bits - 4; of a local "
                              "table only with HAFT_REUSE_FIFO"),
@@ -16122,8 +16121,8 @@ struct haft__trim {
 /* --- one thread at a time --- */
 
 /*
- * Begin, with a worker for the time of the call, and reclaim elapsed slots: HAFT_OK; HAFT_BUSY if
- * another thread has begun, HAFT_IN_CALLBACK, HAFT_NO_MEMORY.
+ * Begin, with a worker for the time of the call, and reclaim elapsed slots: HAFT_OK, or why not;
+ * HAFT_BUSY if another thread has begun.
  */
 static haft_status haft__trim_begin(haft_table *table, haft_worker **worker)
 {

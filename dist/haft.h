@@ -69,10 +69,10 @@
  *     haft/scan.h          2891  visiting the live objects of a shared table
  *     haft/pin.h           3001  holding on to an object beyond a read section
  *     haft/share.h         3050  hand a local table over to all threads, and back
- *     haft/memory.h        3127  a table's memory: made ready beforehand, released to the system,
+ *     haft/memory.h        3125  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
  *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4134  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/typed.h         4133  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
  *     haft/clock.h          964  a grace period that the program brings: a foreign clock
  *
@@ -410,7 +410,7 @@ typedef enum haft_status {
     HAFT_WRONG_CLOCK, /* the domain has another clock than the call is for */
     HAFT_NOT_PINNED,  /* the object has no pin */
     HAFT_NOT_HELD,    /* no object with that id is held */
-    HAFT_CLOSED,      /* the table is being closed */
+    HAFT_CLOSED,      /* the table has been cleared, or is being closed */
     HAFT_LOADING,     /* between haft_local_load_begin() and haft_local_load_end() */
     HAFT_WRONG_TYPE,  /* the table's objects are not what the typed table is declared for */
     HAFT_IN_CALLBACK, /* made from a callback: a call that waits, announces a quiescent point,
@@ -2871,7 +2871,7 @@ haft_status haft_local_reserve_capacity(haft_local *local, uint64_t count);
 
 /*
  * haft_local_trim - release memory to the system: whole pages in which no slot is in use.  Stale
- * ids stay stale, and some slots lose lives, as with haft_trim().
+ * ids stay stale, and some slots lose lives, as with haft_trim() (haft/memory.h).
  *
  * These stay: page runs with an exhausted slot; the first one and the last that is used in part;
  * with min_free, those of the min_free slots freed last; everything, if there are at most 128 KiB
@@ -3113,9 +3113,7 @@ HAFT_INLINE haft_status haft_share(haft_local *local, haft_domain *domain,
  * Returns   HAFT_OK and the local table in `*local`; `table` may not be used any more.  Otherwise
  *           it can be used as before:
  *             HAFT_IN_SECTION, HAFT_IN_CALLBACK, HAFT_FORKED   see haft/table.h
- *             HAFT_IN_USE      a worker is open, an object is pinned, or a side is open
- *             HAFT_NO_MEMORY   for a worker's part, if all are open, and none is the calling
- *                              thread's
+ *             HAFT_IN_USE   a worker is open, an object is pinned, or a side is open
  * Threads   as haft_table_close().  With qsbr and the workers clock it is a quiescent point.
  * Ordering  acquire: all that was done with the table before is visible.
  * Progress  as haft_table_close().
@@ -3232,6 +3230,7 @@ haft_status haft_reserve_capacity(haft_table *table, uint64_t count);
  *             HAFT_BUSY        another thread is in this call
  *             HAFT_FORKED, HAFT_IN_CALLBACK   see haft/table.h
  *             HAFT_BAD_WRAP    the table has `wrap`: ids repeat
+ *             HAFT_CLOSED      after haft_table_clear(), while all workers are open
  *             HAFT_NO_MEMORY   none for a bit a slot, 16 bytes a page run, or a worker's part
  * Ordering  acquire: all readers of what lay in the pages are done.
  * Progress  blocking (madvise).  Others are never blocked by it.
