@@ -79,7 +79,7 @@ typedef struct haft_counted_options {
     haft_counted_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
     haft_on_bad_access *on_bad_access; /* of haft_counted_require(); NULL: abort */
-    void *report_arg;
+    void *report_arg;                  /* passed to on_bad_access */
 
     void *memory; /* of the program, for all that the table needs: see haft_counted_footprint() */
     uint64_t memory_size;

@@ -65,7 +65,7 @@ typedef struct haft_info {
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
     bool sites;                        /* keep allocation sites: see haft/diagnose.h */            \
     haft_on_leak *on_leak;             /* with sites: of objects live at closing; NULL: stderr */  \
-    void *report_arg;                  /* of both handlers */                                      \
+    void *report_arg;                  /* passed to both handlers */                               \
                                                                                                    \
     const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */         \
                                                                                                    \
