@@ -68,6 +68,21 @@ Test(word, next_life_after_the_last_is_0_and_never_carries_into_the_tag)
     }
 }
 
+Test(word, wrapped_begins_again_at_generation_1_and_leaves_other_words)
+{
+    for (size_t i = 0; i < TINY; i++) {
+        const struct word_format format = word_format_of(tiny[i], 0, 1);
+
+        for (uint64_t word = 0; word < words_of(tiny[i]); word++) {
+            const bool ended = haft_id_generation(tiny[i], (haft_id){word}) == 0;
+            const haft_id wrapped = {word_wrapped(&format, word)};
+
+            must(haft_id_generation(tiny[i], wrapped) != 0);
+            must(wrapped.bits == (ended ? word + format.generation_one : word));
+        }
+    }
+}
+
 Test(word, last_life_undoes_next_life)
 {
     for (size_t i = 0; i < TINY; i++) {
