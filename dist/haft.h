@@ -1303,7 +1303,7 @@ typedef struct haft_info {
     haft_on_bad_access *on_bad_access; /* of haft_require() and its kin; NULL: abort */            \
     bool sites;                        /* keep allocation sites: see haft/diagnose.h */            \
     haft_on_leak *on_leak;             /* with sites: of objects live at closing; NULL: stderr */  \
-    void *report_arg;                  /* of both handlers */                                      \
+    void *report_arg;                  /* passed to both handlers */                               \
                                                                                                    \
     const struct haft_allocator *allocator; /* copied; NULL: malloc.  See haft/memory.h */         \
                                                                                                    \
@@ -2294,7 +2294,7 @@ typedef struct haft_counted_options {
     haft_counted_destroy *on_destroy; /* NULL: nothing */
     void *destroy_arg;
     haft_on_bad_access *on_bad_access; /* of haft_counted_require(); NULL: abort */
-    void *report_arg;
+    void *report_arg;                  /* passed to on_bad_access */
 
     void *memory; /* of the program, for all that the table needs: see haft_counted_footprint() */
     uint64_t memory_size;
