@@ -26,10 +26,11 @@ check_names()
     ! "$1" --benchmark_list_tests >/dev/full || fail "$1: exit 0 on a full disk"
 }
 
-# check_run <program>: as many good reports as the filter lets through
+# check_run <program>: as many good reports as the filter lets through: small sizes, or the least
 check_run()
 {
-    local program=$1 filter='/(512|1024|10000|16384|65536)/[12]$' wanted seen rates
+    local program=$1 filter='/(512|1024|10000)/[12]$' wanted seen rates
+    "$program" --benchmark_list_tests | grep -E "$filter" >/dev/null || filter='/(16384|65536)/[12]$'
     "$program" --benchmark_filter="$filter" --benchmark_min_time=0.0001 \
         --benchmark_format=json --benchmark_out="$report" >/dev/null
     ! grep -q error_occurred "$report" || fail "$program: $(grep error_message "$report")"
