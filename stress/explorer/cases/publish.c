@@ -84,6 +84,8 @@ static bool is_said_live(uint32_t thread)
         return haft_is_live(fixture.view, id);
     case 2:
         return haft_ref_is_live(ref);
+    case 3:
+        return haft_diagnose(fixture.table, id) == HAFT_OK;
     default:
         return haft_id_at(fixture.table, haft_id_index(fixture.layout, id), &found) == HAFT_OK;
     }
@@ -102,7 +104,7 @@ static void is_live_body(uint32_t thread)
     }
 }
 
-EXPLORE(is_live, 4, set_up, is_live_body, tear_down,
+EXPLORE(is_live, 5, set_up, is_live_body, tear_down,
         "a thread that is told that an id is live sees all that was done before it was published");
 
 /* --- freed_unread: a thread frees an object that it never looked at, and has its slot next --- */
