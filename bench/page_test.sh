@@ -45,6 +45,13 @@ cat >"$figures" <<'EOF'
   "get/slotmap/1024/1": {"items_per_second": [10e6, 10e6]},
   "insert_free/haft_typed/1024/1": {"items_per_second": [3e6, 3e6]},
   "insert_free/slotmap/1024/1": {"items_per_second": [2e6, 2e6]},
+  "hold/haft_counted/1024/1": {"items_per_second": [10e6, 10e6]},
+  "hold/bare/1024/1": {"items_per_second": [12.5e6, 12.5e6]},
+  "hold/mutex_count/1024/1": {"items_per_second": [5e6, 5e6]},
+  "hold/weak_ptr/1024/1": {"items_per_second": [4e6, 4e6]},
+  "hold/sharded_slab/1024/1": {"items_per_second": [8e6, 8e6]},
+  "unwrap/haft_counted_copy/1024/1": {"items_per_second": [10e6, 10e6]},
+  "unwrap/bare/1024/1": {"items_per_second": [15e6, 15e6]},
   "handoff/haft_workers/512/2": {"items_per_second": [30e6, 30e6]},
   "handoff/sharded_slab/512/2": {"items_per_second": [15e6, 15e6]},
   "read_alone/haft_workers/16384/1": {"items_per_second": [22e6, 22e6]},
@@ -94,6 +101,9 @@ ratios=$(ratios_of "$figures")
 is resolve_open_vs_raw_1024 1.5 1.5 1.5
 is resolve_open_vs_compared_16384 2.0 2.0 2.0
 is resolve_each_memb_vs_raw_16384 3.0 3.0 3.0
+is hold_vs_bare_steps 1.25 1.25 1.25
+is hold_vs_mutex_count 0.5 0.5 0.5
+is copy_vs_bare 1.5 1.5 1.5
 is resolve_many_vs_one_4194304 0.5 0.5 0.5
 is use_many_vs_one_4194304 0.125 0.125 0.125
 is side_get_vs_resolve_16384 1.25 1.25 1.25

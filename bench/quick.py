@@ -102,6 +102,22 @@ def ratios():
         "time of a resolve beside a thread at full churn / alone",
         times("read_under_churn/haft_workers/16384/2", "read_alone/haft_workers/16384/1"),
     )
+    for name, peer in (
+        ("bare_steps", "hold/bare/1024/1"),
+        ("mutex_count", "hold/mutex_count/1024/1"),
+        ("weak_ptr", "hold/weak_ptr/1024/1"),
+        ("sharded_slab", "hold/sharded_slab/1024/1"),
+    ):
+        yield Ratio(
+            f"hold_vs_{name}",
+            f"time in which a counted object is held and let go / by {name}",
+            times("hold/haft_counted/1024/1", peer),
+        )
+    yield Ratio(
+        "copy_vs_bare",
+        "time of a copy of 8 bytes / of a load with a comparison",
+        times("unwrap/haft_counted_copy/1024/1", "unwrap/bare/1024/1"),
+    )
     for workload in ("get", "insert_free"):
         yield Ratio(
             f"typed_{workload}_vs_slotmap",
@@ -126,8 +142,10 @@ PROGRAMS = [
     Program("side", "side_get/haft_(side|resolve)/16384/"),
     Program("churn", "churn/haft_workers/1024/[12]$|churn/(mimalloc|mutex)/1024/1$"),
     Program("local", "(get|insert_free)/haft_typed/1024/"),
+    Program("counted", "hold/(haft_counted|bare|mutex_count|weak_ptr)/1024/1$"),
+    Program("unwrap", "unwrap/(haft_counted_copy|bare)/1024/1$"),
     Program(PEERS, ["churn/sharded_slab/1024/1", "churn/sharded_slab/1024/2",
-                    "handoff/sharded_slab/", "get/slotmap/1024/", "insert_free/slotmap/1024/"]),
+                    "hold/sharded_slab/1024/1", "handoff/sharded_slab/", "get/slotmap/1024/", "insert_free/slotmap/1024/"]),
     Program("handoff", "handoff/haft_workers/512/2$"),
     Program("reads", "/haft_workers/"),
     Program("memory", "/haft_workers/"),
