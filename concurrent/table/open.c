@@ -40,6 +40,14 @@ static uint64_t backlog_for(uint64_t waiting)
     return part == 0 ? 1 : part < BACKLOG_SLOTS ? part : BACKLOG_SLOTS;
 }
 
+/* As BACKLOG_WORTH says; of a small table no more than a worker could do without. */
+static uint64_t worth_for(uint64_t backlog, uint64_t slots)
+{
+    const uint64_t part = slots / 2 > BATCH_SLOTS ? slots / 2 : BATCH_SLOTS;
+
+    return BACKLOG_WORTH(backlog) < part ? BACKLOG_WORTH(backlog) : part;
+}
+
 static uint32_t batch_max_for(uint64_t budget)
 {
     const uint64_t most = 1 + budget / (2 * WORKERS_EXPECTED);
@@ -99,6 +107,7 @@ static haft_status open_pool(haft_table *table)
     /* The slots beyond the capacity are there for workers to hold back. */
     table->waiting_slots = waiting_slots(table->waiting_bytes, table->slots.view.stride);
     table->backlog_slots = backlog_for(table->waiting_slots);
+    table->backlog_worth = worth_for(table->backlog_slots, slots);
     table->budget_size =
         budget_for(table->slots.limit - HAFT_FIRST_INDEX - table->capacity, table->waiting_slots);
     table->batch_max = batch_max_for(table->budget_size);

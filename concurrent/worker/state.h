@@ -129,6 +129,7 @@ struct haft_table {
     uint64_t waiting_bytes; /* the option; 0: a bound for quiescent points only */
     uint64_t waiting_slots; /* the same in slots */
     uint64_t backlog_slots; /* that a worker lets wait */
+    uint64_t backlog_worth; /* for which it looks at what other threads have announced */
     uint64_t used_from;     /* as in struct haft_worker_front, for calls that are checked */
     uint64_t last_life;
     const char *name; /* behind the struct */

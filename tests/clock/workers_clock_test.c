@@ -150,12 +150,12 @@ Test(workers_clock, on_reclaim_runs_at_quiescent_points_between_jobs_and_while_p
 
 Test(workers_clock, a_backlog_ends_at_a_quiescent_point_of_a_thread_that_is_offline)
 {
-    const haft_table_options many = {.capacity = 5000, .object_size = 8};
+    const haft_table_options many = {.capacity = 10000, .object_size = 8};
     AT_END(close_shared) struct shared shared = open_shared(workers, &many);
     struct reader reader;
 
     reader_enter(&reader, &shared);
-    for (int n = 0; n < 2000; n++) {
+    for (int n = 0; n < 4000; n++) {
         must(haft_free(shared.worker, insert(shared.worker)) == HAFT_OK);
     }
     haft_thread_offline(shared.domain);

@@ -7,7 +7,7 @@
 
 TestSuite(backlog, .timeout = SUITE_SECONDS);
 
-#define MOST 3072   /* for which a quiescent point waits in any case */
+#define MOST 12288  /* for which a quiescent point waits in any case */
 #define AT_HAND 384 /* what the worker fills, empties, or has just closed */
 
 static void churn(haft_worker *worker, int count, int each)
@@ -81,7 +81,7 @@ static void start_guard(struct guard *guard, struct reader *reader, haft_table *
 
 static void expect_bounded(int each)
 {
-    const int rest = MOST - 2000 - 2 * each;
+    const int rest = MOST - 8000 - 2 * each;
     const haft_table_options options = {.capacity = 4000000, .object_size = 8};
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     struct guard guard;
@@ -91,9 +91,9 @@ static void expect_bounded(int each)
     churn(shared.worker, each, each);
     reader_enter(&readers[0], &shared);
     start(&driver, shared.domain);
-    churn(shared.worker, 2000, each);
+    churn(shared.worker, 8000, each);
     go_on(&driver, &readers[0], &readers[1], &shared);
-    churn(shared.worker, rest > each ? rest : each, each); /* so that there is a ticket to await */
+    churn(shared.worker, rest, each);
     go_on(&driver, &readers[1], &readers[2], &shared);
     start_guard(&guard, &readers[2], shared.table);
     churn(shared.worker, MOST, each);
@@ -131,7 +131,7 @@ static uint64_t slots_used(struct shared *shared, haft_worker *freeing)
 
     reader_enter(&reader, shared);
     start_guard(&guard, &reader, shared->table);
-    for (int n = 0; n < 20; n++) {
+    for (int n = 0; n < 160; n++) {
         for (int i = 0; i < EACH; i++) {
             ids[i] = insert(shared->worker);
         }
@@ -175,5 +175,5 @@ TEST_ON_EACH_CLOCK(backlog, of_a_worker_that_only_frees_is_bounded)
     AT_END(close_shared) struct shared shared = open_shared(*setting, &options);
     AT_END(worker_end) haft_worker *freeing = open_worker(shared.table);
 
-    cr_expect(lt(u64, slots_used(&shared, freeing), 8192 + 2 * EACH));
+    cr_expect(lt(u64, slots_used(&shared, freeing), 2 * 16384 + 2 * EACH));
 }

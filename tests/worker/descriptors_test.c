@@ -81,7 +81,7 @@ TEST_ON_EACH_CLOCK(descriptors, a_worker_brings_more_while_batches_wait_up_to_fu
 
     cr_expect(lt(u64, descriptors_waiting(shared.worker), RING_BATCHES / 2));
     reader_enter(&reader, &shared);
-    for (int n = 0; n < 50; n++) {
+    for (int n = 0; n < 200; n++) {
         /* Less than a quiescent point waits for. */
         work(shared.worker, 1, WORTH_CLOSING);
     }

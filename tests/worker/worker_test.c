@@ -271,29 +271,29 @@ static void let_wait(struct shared *shared, int count)
     }
 }
 
-Test(quiescent, with_up_to_2048_slots_waiting_does_not_wait)
+Test(quiescent, with_up_to_8192_slots_waiting_does_not_wait)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
-    let_wait(&shared, 2000);
+    let_wait(&shared, 8000);
     cr_expect(eq(u64, grace_periods(&shared), 0));
-    insert_and_free(shared.worker, 48);
+    insert_and_free(shared.worker, 192);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 0));
 }
 
-Test(quiescent, with_more_than_2048_slots_waiting_waits_for_one_grace_period)
+Test(quiescent, with_more_than_8192_slots_waiting_waits_for_one_grace_period)
 {
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
 
-    let_wait(&shared, 2000);
+    let_wait(&shared, 8000);
     insert_and_free(shared.worker, 300);
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 1));
     cr_expect(lt(u64, backlog(&shared), 128)); /* of a batch that is not worth closing */
     expect_status(haft_worker_quiescent(shared.worker), HAFT_OK);
     cr_expect(eq(u64, grace_periods(&shared), 1));
-    let_wait(&shared, 2000);
+    let_wait(&shared, 8000);
     cr_expect(eq(u64, grace_periods(&shared), 1));
 }
 
