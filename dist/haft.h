@@ -1857,7 +1857,7 @@ typedef struct haft_table_options {
 } haft_table_options;
 
 /*
- * waiting_bytes.  A worker's part of it, 1/32 but at most 2,048 slots, decides when a quiescent
+ * waiting_bytes.  A worker's part of it, 1/32 but at most 8,192 slots, decides when a quiescent
  * point waits; batches are smaller where those of 16 workers would take half of it.  If the option
  * is set, and only then, the table never uses more slots than the most that were live or reserved
  * at one time and as many as fit in waiting_bytes: where a fresh slot would exceed that, the answer
@@ -2081,7 +2081,7 @@ haft_status haft_worker_close(haft_worker *worker);
  * Ordering  release towards grace periods.
  * Progress  blocking, when it must wait.
  * Cost      O(1); O(workers and their threads) while slots wait for on_reclaim or pins, or, workers
- *           clock, many of the worker's; a wait once in 2,048 frees, or after a failed allocation.
+ *           clock, many of the worker's; a wait once in 8,192 frees, or after a failed allocation.
  */
 haft_status haft_worker_quiescent(haft_worker *worker);
 
