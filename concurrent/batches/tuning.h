@@ -43,8 +43,8 @@
 #define PARTIAL_BATCHES(most) ((most) / 2)
 
 /* Retired slots that may wait, at most, before a quiescent point waits for them: the fewest that
- * leave two threads 97 % of their speed.  Half as many take 18 % of it where both wait for liburcu's
- * memb, a quarter of as many 37 %. */
+ * leave two threads 97 % of their speed.  Half as many take 18 % of it where both wait for
+ * liburcu's memb, a quarter of as many 37 %. */
 #define BACKLOG_SLOTS (64 * BATCH_SLOTS)
 
 /* Parts of the backlog: in between, if another thread drives the clock; and the retired slots for
