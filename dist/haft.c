@@ -8175,8 +8175,8 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 #define haft__PARTIAL_BATCHES(most) ((most) / 2)
 
 /* Retired slots that may wait, at most, before a quiescent point waits for them: the fewest that
- * leave two threads 97 % of their speed.  Half as many take 18 % of it where both wait for liburcu's
- * memb, a quarter of as many 37 %. */
+ * leave two threads 97 % of their speed.  Half as many take 18 % of it where both wait for
+ * liburcu's memb, a quarter of as many 37 %. */
 #define haft__BACKLOG_SLOTS (64 * haft__BATCH_SLOTS)
 
 /* Parts of the backlog: in between, if another thread drives the clock; and the retired slots for
@@ -14149,8 +14149,8 @@ static void haft__pass_quiescent_point(haft_worker *worker)
     haft__retire_hand_over(worker);
     const uint64_t done = haft__domain_done(domain);
     uint64_t backlog = haft__waiting(&worker->backlog, done);
-    const bool eager = has_failed || haft__load_relaxed(HINT, &table->handed) > done ||
-                       backlog >= table->backlog_worth;
+    const bool eager =
+        has_failed || haft__load_relaxed(HINT, &table->handed) > done || backlog >= table->backlog_worth;
 
     haft__domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
     backlog = haft__waiting(&worker->backlog, haft__domain_done(domain));
