@@ -10,7 +10,7 @@
 set -euo pipefail
 
 readonly explorer=$1 case=$2 sc=$3 c11=$4
-schedules=500
+schedules=250
 most=6000 # of those with so many preemptions
 more=0
 if [[ ${HAFT_SANITIZER:-} == thread ]]; then # .bazelrc
