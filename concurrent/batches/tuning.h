@@ -48,7 +48,8 @@
 #define BACKLOG_SLOTS (64 * BATCH_SLOTS)
 
 /* Parts of the backlog: in between, if another thread drives the clock; and the retired slots for
- * which a thread looks at the announcements of all others (workers clock). */
+ * which a thread looks at the announcements of all others (workers clock), in a table that is large
+ * enough: open.c. */
 #define BACKLOG_MOST(slots) ((slots) + (slots) / 2)
 #define BACKLOG_WORTH(slots) ((slots) / 4)
 

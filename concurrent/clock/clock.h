@@ -45,8 +45,8 @@ struct clock {
                         uint32_t *lift);
     void (*leave)(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift);
 
-    /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
-    void (*quiescent)(haft_domain *domain, struct member *member, uint64_t backlog);
+    /* The calling thread holds no resolved pointer; eager: it wants slots back.  Lock-free. */
+    void (*quiescent)(haft_domain *domain, struct member *member, bool eager);
 
     /* Both or none.  In between no grace period waits for the thread; a parked one stays parked. */
     void (*offline)(haft_domain *domain);

@@ -281,10 +281,10 @@ static void foreign_clock_leave(haft_domain *domain, haft_worker *worker, struct
     }
 }
 
-static void foreign_clock_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+static void foreign_clock_quiescent(haft_domain *domain, struct member *member, bool eager)
 {
     (void)member;
-    (void)backlog;
+    (void)eager;
     foreign_quiescent(&domain->foreign);
 }
 

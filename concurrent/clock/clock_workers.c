@@ -32,7 +32,6 @@
  *   RETRY   a first look; the compare-and-swap decides
  */
 #include "concurrent/batches/tagged.h"
-#include "concurrent/batches/tuning.h"
 #include "concurrent/clock/clock.h"
 #include "concurrent/clock/domain.h"
 #include "concurrent/clock/grace_periods.h"
@@ -331,12 +330,12 @@ static void leave(haft_domain *domain, haft_worker *worker, struct member *membe
 }
 
 /* A thread that is away has nothing to announce, but its slots may wait all the same. */
-static void quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+static void quiescent(haft_domain *domain, struct member *member, bool eager)
 {
     if (!is_away(member)) {
         announce(domain, member);
     }
-    if (backlog >= BACKLOG_WORTH(BACKLOG_SLOTS)) {
+    if (eager) {
         advance(domain);
     }
 }

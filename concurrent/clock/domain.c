@@ -149,10 +149,10 @@ void domain_leave(haft_domain *domain, haft_worker *worker, struct member *membe
     }
 }
 
-void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog)
+void domain_quiescent(haft_domain *domain, struct member *member, bool eager)
 {
     if (domain->clock->quiescent != NULL) {
-        domain->clock->quiescent(domain, member, backlog);
+        domain->clock->quiescent(domain, member, eager);
     }
 }
 

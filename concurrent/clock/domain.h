@@ -18,8 +18,8 @@ haft_status domain_join(haft_domain *domain, haft_worker *worker, struct member 
                         uint32_t *lift);
 void domain_leave(haft_domain *domain, haft_worker *worker, struct member *member, uint32_t lift);
 
-/* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
-void domain_quiescent(haft_domain *domain, struct member *member, uint64_t backlog);
+/* The calling thread holds no resolved pointer; eager: it wants slots back.  Lock-free. */
+void domain_quiescent(haft_domain *domain, struct member *member, bool eager);
 
 /* HAFT_OK; HAFT_FORKED in the child of a fork, if the domain is its parent's: it may not wait. */
 haft_status domain_check_process(const haft_domain *domain);

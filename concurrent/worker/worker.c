@@ -188,12 +188,12 @@ static void pass_quiescent_point(haft_worker *worker)
 
     retire_hand_over(worker);
     const uint64_t done = domain_done(domain);
-    uint64_t backlog = waiting(&worker->backlog, done);
-    const bool eager =
-        has_failed || load_relaxed(HINT, &table->handed) > done || backlog >= table->backlog_worth;
+    const bool eager = has_failed || load_relaxed(HINT, &table->handed) > done ||
+                       waiting(&worker->backlog, done) >= table->backlog_worth;
 
-    domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
-    backlog = waiting(&worker->backlog, domain_done(domain));
+    domain_quiescent(domain, worker->member, eager);
+    const uint64_t backlog = waiting(&worker->backlog, domain_done(domain));
+
     if (eager) {
         domain_notice_stall(domain);
     }

@@ -165,11 +165,11 @@ static const struct {
     {offsetof(struct haft_worker, member), offsetof(struct haft_worker, backlog)},
 };
 
-static void poison(haft_worker *worker, void (*change)(const void *memory, size_t size))
+static void mark_private(haft_worker *worker, void (*mark)(const void *memory, size_t size))
 {
     for (size_t i = 0; i < 2; i++) {
-        change((char *)worker + private_parts[i].begin,
-               private_parts[i].end - private_parts[i].begin);
+        mark((char *)worker + private_parts[i].begin,
+             private_parts[i].end - private_parts[i].begin);
     }
 }
 
@@ -186,7 +186,7 @@ static bool take_worker(haft_worker *worker, enum worker_state from, enum worker
                        cas_acquire(ADOPT, &worker->state, from, own(to));
 
     if (taken) {
-        poison(worker, asan_unpoison);
+        mark_private(worker, asan_unpoison);
     }
     return taken;
 }
@@ -237,7 +237,7 @@ void worker_list_put_back(haft_worker *worker)
 {
     worker->is_to_draw = false;
     worker->is_movable = false; /* the next to have it may be a thread */
-    poison(worker, asan_poison);
+    mark_private(worker, asan_poison);
     /* Weakened, the next thread could find the batches as they were before. */
     store_release(ADOPT, &worker->state,
                   worker_list_has_ended(worker->table) ? WORKER_ENDED : WORKER_CLOSED);
