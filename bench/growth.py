@@ -11,8 +11,8 @@ GROUPS = [
         "resolve": "O(1)", "insert_free": "O(1)",
         "open_close": "opening O(1); closing O(workers of the table and what waits in it)"}),
     Group("open workers", "workers_", {
-        "quiescent": "O(1) while fewer than 1,024 slots of the worker wait",
-        "insert_free": "O(1); a quiescent point O(threads) while 1,024 slots or more wait",
+        "quiescent": "O(1) while few slots of the worker wait, else O(workers and their threads)",
+        "insert_free": "O(1); a quiescent point O(workers and their threads) while many slots wait",
         "open_close": "O(1), and a batch, if the thread's latest worker is of the table"}),
 ]
 
