@@ -8180,7 +8180,8 @@ int haft_counted_explain(const haft_counted *table, haft_status status, char *li
 #define haft__BACKLOG_SLOTS (64 * haft__BATCH_SLOTS)
 
 /* Parts of the backlog: in between, if another thread drives the clock; and the retired slots for
- * which a thread looks at the announcements of all others (workers clock). */
+ * which a thread looks at the announcements of all others (workers clock), in a table that is large
+ * enough: open.c. */
 #define haft__BACKLOG_MOST(slots) ((slots) + (slots) / 2)
 #define haft__BACKLOG_WORTH(slots) ((slots) / 4)
 
@@ -8980,8 +8981,8 @@ struct haft__clock {
                         uint32_t *lift);
     void (*leave)(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift);
 
-    /* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
-    void (*quiescent)(haft_domain *domain, struct haft__member *member, uint64_t backlog);
+    /* The calling thread holds no resolved pointer; eager: it wants slots back.  Lock-free. */
+    void (*quiescent)(haft_domain *domain, struct haft__member *member, bool eager);
 
     /* Both or none.  In between no grace period waits for the thread; a parked one stays parked. */
     void (*offline)(haft_domain *domain);
@@ -9124,8 +9125,8 @@ haft_status haft__domain_join(haft_domain *domain, haft_worker *worker, struct h
 HAFT_INTERNAL
 void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__member *member, uint32_t lift);
 
-/* The calling thread holds no resolved pointer; `backlog` of its slots wait.  Lock-free. */
-HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog);
+/* The calling thread holds no resolved pointer; eager: it wants slots back.  Lock-free. */
+HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, bool eager);
 
 /* HAFT_OK; HAFT_FORKED in the child of a fork, if the domain is its parent's: it may not wait. */
 HAFT_INTERNAL haft_status haft__domain_check_process(const haft_domain *domain);
@@ -9603,10 +9604,10 @@ static void haft__foreign_clock_leave(haft_domain *domain, haft_worker *worker, 
     }
 }
 
-static void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog)
+static void haft__foreign_clock_quiescent(haft_domain *domain, struct haft__member *member, bool eager)
 {
     (void)member;
-    (void)backlog;
+    (void)eager;
     haft__foreign_quiescent(&domain->foreign);
 }
 
@@ -10138,12 +10139,12 @@ static void haft__leave(haft_domain *domain, haft_worker *worker, struct haft__m
 }
 
 /* A thread that is away has nothing to announce, but its slots may wait all the same. */
-static void haft__quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog)
+static void haft__quiescent(haft_domain *domain, struct haft__member *member, bool eager)
 {
     if (!haft__is_away(member)) {
         haft__announce(domain, member);
     }
-    if (backlog >= haft__BACKLOG_WORTH(haft__BACKLOG_SLOTS)) {
+    if (eager) {
         haft__advance(domain);
     }
 }
@@ -10440,10 +10441,10 @@ void haft__domain_leave(haft_domain *domain, haft_worker *worker, struct haft__m
     }
 }
 
-HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, uint64_t backlog)
+HAFT_INTERNAL void haft__domain_quiescent(haft_domain *domain, struct haft__member *member, bool eager)
 {
     if (domain->clock->quiescent != NULL) {
-        domain->clock->quiescent(domain, member, backlog);
+        domain->clock->quiescent(domain, member, eager);
     }
 }
 
@@ -14148,12 +14149,12 @@ static void haft__pass_quiescent_point(haft_worker *worker)
 
     haft__retire_hand_over(worker);
     const uint64_t done = haft__domain_done(domain);
-    uint64_t backlog = haft__waiting(&worker->backlog, done);
-    const bool eager =
-        has_failed || haft__load_relaxed(HINT, &table->handed) > done || backlog >= table->backlog_worth;
+    const bool eager = has_failed || haft__load_relaxed(HINT, &table->handed) > done ||
+                       haft__waiting(&worker->backlog, done) >= table->backlog_worth;
 
-    haft__domain_quiescent(domain, worker->member, eager ? UINT64_MAX : backlog);
-    backlog = haft__waiting(&worker->backlog, haft__domain_done(domain));
+    haft__domain_quiescent(domain, worker->member, eager);
+    const uint64_t backlog = haft__waiting(&worker->backlog, haft__domain_done(domain));
+
     if (eager) {
         haft__domain_notice_stall(domain);
     }
@@ -14346,11 +14347,11 @@ static const struct {
     {offsetof(struct haft_worker, member), offsetof(struct haft_worker, backlog)},
 };
 
-static void haft__poison(haft_worker *worker, void (*change)(const void *memory, size_t size))
+static void haft__mark_private(haft_worker *worker, void (*mark)(const void *memory, size_t size))
 {
     for (size_t i = 0; i < 2; i++) {
-        change((char *)worker + haft__private_parts[i].begin,
-               haft__private_parts[i].end - haft__private_parts[i].begin);
+        mark((char *)worker + haft__private_parts[i].begin,
+             haft__private_parts[i].end - haft__private_parts[i].begin);
     }
 }
 
@@ -14367,7 +14368,7 @@ static bool haft__take_worker(haft_worker *worker, enum haft__worker_state from,
                        haft__cas_acquire(ADOPT, &worker->state, from, haft__own(to));
 
     if (haft__taken) {
-        haft__poison(worker, haft__asan_unpoison);
+        haft__mark_private(worker, haft__asan_unpoison);
     }
     return haft__taken;
 }
@@ -14418,7 +14419,7 @@ HAFT_INTERNAL void haft__worker_list_put_back(haft_worker *worker)
 {
     worker->is_to_draw = false;
     worker->is_movable = false; /* the next to have it may be a thread */
-    haft__poison(worker, haft__asan_poison);
+    haft__mark_private(worker, haft__asan_poison);
     /* Weakened, the next thread could find the batches as they were before. */
     haft__store_release(ADOPT, &worker->state,
                   haft__worker_list_has_ended(worker->table) ? haft__WORKER_ENDED : haft__WORKER_CLOSED);
