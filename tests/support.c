@@ -107,6 +107,31 @@ long resident_pages(void)
     return resident;
 }
 
+bool reading_takes_memory(void)
+{
+    enum { PAGES = 256 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *base = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const long before = resident_pages();
+
+    must(base != MAP_FAILED);
+    for (size_t i = 0; i < PAGES; i++) {
+        must(*(volatile const char *)(base + (i * page)) == 0);
+    }
+    const long more = resident_pages() - before;
+
+    must(munmap(base, PAGES * page) == 0);
+    return more > PAGES / 2;
+}
+
+long pages_written_since(long before)
+{
+    const long more = resident_pages() - before;
+
+    return reading_takes_memory() ? 0 : more;
+}
+
 bool mapping_has_flag(const void *address, const char *flag)
 {
     FILE *file = fopen("/proc/self/smaps", "r");

@@ -87,6 +87,14 @@ unsigned long long number_in_proc(const char *path, const char *format);
 /* Of the process: pages that are resident. */
 long resident_pages(void);
 
+/* Whether a read of memory that was never written makes a page of it resident: a system may have no
+ * page of zeros for all of them, as a guest of Linux's PVM has none. */
+bool reading_takes_memory(void);
+
+/* How many more than `before` are resident, those that were read alone not counted; 0 where that
+ * cannot be told. */
+long pages_written_since(long before);
+
 /* The pages in memory of one table. */
 uint64_t pages_in_memory(haft_view view);
 

@@ -138,7 +138,9 @@ Test(local_capacity, reserve_capacity_brings_in_the_memory_of_free_slots_never_w
         for (int i = 0; i < 500; i++) {
             must(haft_local_insert(local, NULL, &id) == HAFT_OK);
         }
-        cr_expect(ge(long, between - before, 500 * (SLOT_PAGES - 1) - 100), "%d", past);
+        if (past != LOADED || !reading_takes_memory()) { /* loading looks whether bytes are 0 */
+            cr_expect(ge(long, between - before, 500 * (SLOT_PAGES - 1) - 100), "%d", past);
+        }
         cr_expect(le(long, between - before, 500 * SLOT_PAGES + 500), "%d", past);
         cr_expect(lt(long, resident_pages() - between, 600), "%d", past); /* as above */
         haft_local_clear(local);
