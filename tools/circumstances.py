@@ -29,8 +29,11 @@ def counted(number, noun):
 
 
 def processor():
-    model = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    return model.group(1) if model else platform.machine()
+    """Its name, and whether it is lent to a virtual machine, whose system calls and page faults cost more."""
+    described = pathlib.Path("/proc/cpuinfo").read_text()
+    model = re.search(r"^model name\s*: (.*)$", described, re.M)
+    is_lent = re.search(r"^flags\s*:.*\bhypervisor\b", described, re.M)
+    return (model.group(1) if model else platform.machine()) + (", virtual" if is_lent else "")
 
 
 def commit(mark, *wanted):

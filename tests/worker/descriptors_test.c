@@ -25,7 +25,7 @@ static struct shared open_counted(struct setting setting)
     return open_shared(setting, &options);
 }
 
-/* What was freed before may take up the slots until the clock's thread has run. */
+/* Objects that were freed before may take up the slots until the clock's thread has run. */
 static void insert_all(haft_worker *worker)
 {
     for (int i = 0; i < OBJECTS; i++) {
