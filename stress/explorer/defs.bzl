@@ -57,7 +57,8 @@ def explorer_binary(name, library, copts = [], sanitizer = [], visibility = None
     )
 
 def explorer_test(name, sc, c11):
-    """A case under random schedules and under all that have so many preemptions.
+    """A case under all schedules that have so many preemptions, and under random ones, which
+    ThreadSanitizer judges too.
 
     Args:
       name: the case's
@@ -70,12 +71,16 @@ def explorer_test(name, sc, c11):
         srcs = ["explore.sh"],
         args = [
             "$(location :explorer)",
+            "$(location :explorer_tsan)",
             name,
             str(sc),
             str(c11),
         ],
-        data = [":explorer"],
-        tags = ["stress"],
+        data = [
+            ":explorer",
+            ":explorer_tsan",
+        ],
+        tags = OWN_SANITIZER,
     )
 
 def broken_test(name, what, case, arguments = [], by = "violation"):
