@@ -81,7 +81,7 @@ done
 # code <c or cxx> <function>: its instructions, without addresses
 code()
 {
-    objdump -d --no-show-raw-insn --section=".text.$2" "$work/$1.o" | sed -n 's/^ *[0-9a-f]*:\t//p'
+    sed -n "/^Disassembly of section \.text\.$2:\$/,/^Disassembly/s/^ *[0-9a-f]*:\t//p" "$work/$1.objdump"
 }
 
 # is_as_short <assembly> <other>: as many instructions, or up to two less, and as many that lock
@@ -101,6 +101,8 @@ compare()
     local options=(-O2 -ffunction-sections -I"$include" -I"$work" -c)
     "$1" -std=c11 "${options[@]}" "$work/c.c" -o "$work/c.o"
     "$2" -std=c++17 -fno-exceptions "${options[@]}" "$work/cxx.cc" -o "$work/cxx.o"
+    objdump -d --no-show-raw-insn "$work/c.o" >"$work/c.objdump"
+    objdump -d --no-show-raw-insn "$work/cxx.o" >"$work/cxx.objdump"
     for name in "${names[@]}"; do
         for function in "${functions[@]/#/${name}_}"; do
             code c "$function" >"$work/c.s"

@@ -9,12 +9,11 @@ include=$(dirname "$(dirname "$1")")
 readonly include
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-failed=0
 
-# source <statement>: a program in which only the statement may be wrong
-source_of()
+# program: each statement in a function of its own, in a line of its own
+program()
 {
-    cat <<PROGRAM
+    cat <<'PROGRAM'
 #include <haft/kit/typed.h>
 HAFT_TYPED_ID(ship);
 HAFT_TYPED_ID(torpedo);
@@ -29,43 +28,47 @@ HAFT_TYPED_LOCAL(torpedo);
 HAFT_TYPED_PACKED(torpedo);
 HAFT_TYPED_TABLE(torpedo);
 
-void mix(ship_id ship, torpedo_id torpedo, haft_id id, struct ship *a_ship, struct torpedo *a_torpedo,
-         ship_local ships, ship_packed fleet, ship_table shared, ship_worker worker,
-         torpedo_local torpedoes, haft_view view, ship_ref ref);
-void mix(ship_id ship, torpedo_id torpedo, haft_id id, struct ship *a_ship, struct torpedo *a_torpedo,
-         ship_local ships, ship_packed fleet, ship_table shared, ship_worker worker,
-         torpedo_local torpedoes, haft_view view, ship_ref ref)
-{
-    (void)ship, (void)torpedo, (void)id, (void)a_ship, (void)a_torpedo, (void)ships, (void)fleet;
-    (void)shared, (void)worker, (void)torpedoes, (void)view, (void)ref;
-    $1;
-}
+#define MIX(NAME)                                                                                  \
+    void NAME(ship_id ship, torpedo_id torpedo, haft_id id, struct ship *a_ship,                   \
+              struct torpedo *a_torpedo, ship_local ships, ship_packed fleet, ship_table shared,   \
+              ship_worker worker, torpedo_local torpedoes, haft_view view, ship_ref ref)
+#define UNUSED                                                                                     \
+    (void)ship, (void)torpedo, (void)id, (void)a_ship, (void)a_torpedo, (void)ships, (void)fleet,  \
+        (void)shared, (void)worker, (void)torpedoes, (void)view, (void)ref
 PROGRAM
+    local number
+    for number in "${!statements[@]}"; do
+        printf 'MIX(mix_%d); MIX(mix_%d) { UNUSED;\n#line %d "statement"\n%s;\n}\n' \
+            "$number" "$number" "$number" "${statements[number]}"
+    done
 }
 
-# compiles <statement>: as C11 and as C++17; "yes", "no", or which of the two alone
-compiles()
-{
-    local c=no cxx=no
-    source_of "$1" >"$work/mix.c"
-    "${CC:-gcc}" -std=c11 -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/mix.c" \
-        >"$work/log" 2>&1 && c=yes
-    "${CXX:-g++}" -x c++ -std=c++17 -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/mix.c" \
-        >>"$work/log" 2>&1 && cxx=yes
-    [[ $c == "$cxx" ]] && echo $c || echo "C $c, C++ $cxx"
-}
-
-# expect <yes|no> <statement>
+# expect <yes|no> <statement>: whether it compiles
 expect()
 {
-    local answer
-    answer=$(compiles "$2")
-    [[ $answer == "$1" ]] && return
-    echo "compiles: $answer instead of $1: $2"
-    [[ $answer == no ]] && cat "$work/log"
-    failed=1
+    wanted+=("$1")
+    statements+=("$2")
 }
 
+# check <language> <compiler and options...>: each statement compiles, or has an error in its line
+check()
+{
+    local language=$1 number answer
+    shift
+    [[ $("$1" --version) != *clang* ]] || set -- "$@" -ferror-limit=0
+    "$@" -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/mix.c" >"$work/log" 2>&1 || true
+    for number in "${!statements[@]}"; do
+        answer=yes
+        ! grep -q "^statement:$number:.* error: " "$work/log" || answer=no
+        [[ $answer != "${wanted[number]}" ]] || continue
+        echo "$language: compiles: $answer instead of ${wanted[number]}: ${statements[number]}"
+        failed=1
+    done
+    ! grep ' error: ' "$work/log" | grep -v '^statement:' || failed=1
+}
+
+wanted=()
+statements=()
 # Each statement that must compile is followed by what differs from it in one type.
 expect yes 'a_ship->fired = torpedo'
 expect no  'a_ship->fired = ship'
@@ -107,5 +110,11 @@ expect yes 'a_ship = ship_ref_get(ref)'
 expect no  'a_torpedo = torpedo_ref_get(ref)'
 expect no  'a_ship = ship_ref_get(ship)'
 
+
+failed=0
+program >"$work/mix.c"
+check C "${CC:-gcc}" -std=c11
+check C++ "${CXX:-g++}" -x c++ -std=c++17
+[[ $failed == 0 ]] || cat "$work/log"
 [[ $failed == 0 ]] && echo "each of the mixtures was rejected"
 exit $failed
