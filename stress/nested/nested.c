@@ -215,7 +215,7 @@ static void run_rounds(void *arg)
     struct family family = {DEPTH};
 
     (void)arg;
-    for (uint64_t round = 0; round < stage.run.rounds; round++) {
+    for (uint64_t round = 0; run_goes_on(&stage.run, round, peek(&stage.outlasted)); round++) {
         system_run_jobs(CHILDREN, run_job, &family);
         end_round();
     }
@@ -244,6 +244,7 @@ int main(int argc, char **argv)
     stage.run = run_from(argc, argv, 1000, 4, modes);
     stage.parks = run_is(&stage.run, "parking");
     stage.voids = run_is(&stage.run, "voiding");
+    run_until(&stage.run, stage.parks ? 10000 : 1000);
     const haft_table_options options = {
         .capacity = SLOTS + SLOTS / 4,
         .object_size = sizeof(struct object),
