@@ -47,6 +47,22 @@ static void new_segment_body(uint32_t thread)
 EXPLORE(new_segment, 2, open_pool, new_segment_body, close_pool,
         "a segment is set up before others take its descriptors");
 
+/* --- populate: a thread has all descriptors' memory in advance, while a segment comes --- */
+
+static void populate_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        require(pool_grow(&pool) != NULL, "adding a segment");
+    } else {
+        require_status(pool_populate(&pool, DESCRIPTORS), HAFT_OK, "memory for descriptors");
+    }
+    race_end();
+}
+
+EXPLORE(populate, 2, open_pool, populate_body, close_pool,
+        "a thread that counts a segment finds its place in the directory");
+
 /* --- ring_cell: a thread that reads a cell late finds a batch there that came later --- */
 
 static struct ring ring;

@@ -7,6 +7,7 @@
 
 static haft_worker *workers[2];
 static shared_u64 reclaims;
+static uint64_t effect; /* plain: only what haft_table_reclaim() has waited for orders it */
 
 static void count_one(void *object, haft_id id, haft_worker *worker, void *arg)
 {
@@ -14,6 +15,7 @@ static void count_one(void *object, haft_id id, haft_worker *worker, void *arg)
     require(worker != NULL, "on_reclaim has a worker");
     require(((struct object *)object)->id == id.bits, "on_reclaim gets another id's object");
     poke(&reclaims, peek(&reclaims) + 1);
+    effect = 1;
 }
 
 static haft_id open_with_one(void)
@@ -21,6 +23,7 @@ static haft_id open_with_one(void)
     const struct table_wish wish = {.capacity = 2, .on_reclaim = count_one};
 
     poke(&reclaims, 0);
+    effect = 0;
     open_table(&wish);
     for (int i = 0; i < 2; i++) {
         workers[i] = open_worker();
@@ -95,12 +98,30 @@ static void transit_body(uint32_t thread)
     } else {
         require_status(haft_table_reclaim(fixture.table), HAFT_OK, "reclaiming");
         require(peek(&reclaims) == 1, "haft_table_reclaim returns before on_reclaim has");
+        require(effect == 1, "what on_reclaim has done is not visible");
     }
     race_end();
 }
 
 EXPLORE(transit, 2, set_up_transit, transit_body, tear_down,
         "haft_table_reclaim returns after on_reclaim, whichever thread calls it");
+
+/* --- cleared: white-box; haft_table_reclaim() finds no ticket to wait for --- */
+
+static void cleared_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        require_status(haft_worker_quiescent(workers[0]), HAFT_OK, "a quiescent point");
+    } else if (handed_ticket(fixture.table) == 0) {
+        transit_wait(fixture.table);
+        require(effect == 1, "what on_reclaim has done is not visible");
+    }
+    race_end();
+}
+
+EXPLORE(cleared, 2, set_up_transit, cleared_body, tear_down,
+        "a thread that finds the table's word cleared waits for the worker that cleared it");
 
 /* --- transit_list: as transit, with a slot in a list, which a quiescent point collects --- */
 

@@ -102,6 +102,26 @@ EXPLORE(job_inner_memb, 2, set_up_memb, job_inner_body, close_table,
 EXPLORE(job_inner_late, 2, set_up_late, job_inner_body, close_table,
         JOB_INNER_INVARIANT ", with late grace periods");
 
+/* --- job_member: what a thread that ends its last job leaves is taken over by another one --- */
+
+static void set_up_member(void)
+{
+    open_table(&(struct table_wish){.capacity = 1, .is_workers = true});
+}
+
+static void job_member_body(uint32_t thread)
+{
+    (void)thread;
+    race_begin();
+    const haft_job_state job = haft_job_begin(fixture.domain);
+
+    haft_job_end(fixture.domain, job);
+    race_end();
+}
+
+EXPLORE(job_member, 2, set_up_member, job_member_body, close_table,
+        "a thread that begins a job takes over a member as the thread before left it");
+
 /* --- job_back: a job opens a worker again after offline, the close of its last, and online --- */
 
 static void job_back_body(uint32_t thread)

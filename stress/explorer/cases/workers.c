@@ -1,4 +1,5 @@
 /* Workers that close and open while others take what they leave. */
+#include "concurrent/worker/worker_list.h"
 #include "stress/explorer/cases/case.h"
 #include <haft/memory.h>
 #include <stddef.h>
@@ -205,3 +206,30 @@ static void tear_down_closing(void)
 
 EXPLORE(closing, 2, set_up_closing, closing_body, tear_down_closing,
         "a table closes after the last use of its workers");
+
+/* --- closing_ended: the same where no worker is opened again --- */
+
+static void set_up_closing_ended(void)
+{
+    set_up_closing();
+    require_status(haft_table_clear(fixture.table), HAFT_IN_USE, "clearing beside a worker");
+}
+
+EXPLORE(closing_ended, 2, set_up_closing_ended, closing_body, tear_down_closing,
+        "a table closes after the last use of workers that closed after an attempt to clear it");
+
+/* --- ended: white-box; what clearing and closing begin with --- */
+
+static void ended_body(uint32_t thread)
+{
+    race_begin();
+    if (thread == 0) {
+        close_worker(leaving);
+    } else if (worker_list_end(fixture.table)) {
+        require(!leaving->is_to_draw, "a worker is not in its last state");
+    }
+    race_end();
+}
+
+EXPLORE(ended, 2, set_up_closing, ended_body, tear_down_closing,
+        "a thread that has ended all workers finds each in its last state");
