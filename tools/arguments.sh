@@ -236,15 +236,15 @@ check_named_and_targets()
     check_targets "${targets[@]}"
 }
 
-# check_test <arguments>: --install takes no others, --quick and machines go with --cross
+# check_test <arguments>: --install takes no others but --quick, machines go with --cross
 check_test()
 {
     if [[ " $* " == *" --install "* ]]; then
-        [[ $# == 1 ]] || usage_error "--install takes no other arguments"
+        [[ $# == 1 || $# == 2 && " $* " == *" --quick "* ]] || usage_error "--install takes no other arguments"
     elif [[ " $* " == *" --cross "* ]]; then
         check_named_and_targets 'aarch64, i386' '^(aarch64|i386)$' "${words[@]}"
     else
-        [[ " $* " != *" --quick "* ]] || usage_error "--quick goes with --cross"
+        [[ " $* " != *" --quick "* ]] || usage_error "--quick goes with --cross or --install"
         check_targets "${words[@]}"
     fi
 }

@@ -4,10 +4,14 @@
 # CMake and Meson install the same, and compile haft together with a program.  Another Bazel
 # workspace can use the project itself.
 # One line for each, as Bazel's summary has them.  Run by `./dev test --install`.
+# With --quick: each build system compiles haft once to be installed, without optimisation, and CMake and
+# Meson once together with a program; what they install is compared with what `./dev install` does, and
+# used from there alone, from where it has been moved to.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 readonly root
+readonly quick=${1:-}
 work=$(mktemp -d)
 # Bazel's files are read-only.
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
@@ -52,13 +56,15 @@ with_meson()
         meson test -C build --print-errorlogs
 }
 
-# cmake_sources <folder or archive> <on or off: shared>: haft compiled together with the program
+# cmake_sources <folder or archive> <on or off: shared>: haft compiled together with the program; the
+# static libraries are such as show haft's functions
 cmake_sources()
 {
     fresh cmake_sources && cd "$work/cmake_sources" &&
-        cmake -S cmake_sources -B out -G Ninja -DHAFT_SOURCES="$1" -DBUILD_SHARED_LIBS="$2" || return
+        cmake -S cmake_sources -B out -G Ninja -DHAFT_SOURCES="$1" -DBUILD_SHARED_LIBS="$2" \
+            -DHAFT_STATIC_EXPORTS=ON || return
     if [[ $2 == off ]]; then
-        cmake --build out --target program && without_kit out program || return
+        cmake --build out --target program && without_kit out program && exports out || return
     fi
     cmake --build out && (cd out && ctest --output-on-failure)
 }
@@ -91,10 +97,12 @@ parts_of_archive()
     diff "$work/parts" - <<<$'local: local\nkit: kit_local local\ncore: concurrent local'
 }
 
+# cmake_archive <on or off: shared>
 cmake_archive()
 {
     tar -C "$root" --exclude=./.git --exclude='./bazel-*' --exclude=./.cache \
-        --transform 's|^\.|haft|' -czf "$work/haft.tar.gz" . && cmake_sources "$work/haft.tar.gz" on
+        --transform 's|^\.|haft|' -czf "$work/haft.tar.gz" . &&
+        cmake_sources "$work/haft.tar.gz" "$1"
 }
 
 # meson_sources <shared or static>
@@ -102,9 +110,10 @@ meson_sources()
 {
     fresh meson_sources && cd "$work/meson_sources" && mkdir meson_sources/subprojects &&
         ln -s "$root" meson_sources/subprojects/haft || return
-    meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" -Dunity=on || return
+    meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" \
+        -Dhaft:static_exports=true -Dunity=on || return
     if [[ $1 == static ]]; then
-        meson compile -C out program && without_kit out program || return
+        meson compile -C out program && without_kit out program && exports out || return
     fi
     meson test -C out --print-errorlogs
 }
@@ -113,13 +122,13 @@ meson_sources()
 cmake_alone()
 {
     cmake -S "$root" -B "$work/cmake_alone" -G Ninja -DHAFT_TOOLS=ON -DCMAKE_INSTALL_PREFIX="$1" \
-        -DCMAKE_INSTALL_LIBDIR=lib && cmake --build "$work/cmake_alone" &&
+        -DCMAKE_INSTALL_LIBDIR=lib ${quick:+-DCMAKE_C_FLAGS_RELEASE=-DNDEBUG -DBUILD_SHARED_LIBS=ON} && cmake --build "$work/cmake_alone" &&
         (cd "$work/cmake_alone" && ctest --output-on-failure) && cmake --install "$work/cmake_alone"
 }
 
 meson_alone()
 {
-    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib &&
+    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib ${quick:+-Doptimization=0} &&
         meson test -C "$work/meson_alone" --print-errorlogs && meson install -C "$work/meson_alone"
 }
 
@@ -133,7 +142,7 @@ with_bazel()
 {
     fresh bazel && cd "$work/bazel" && sed -i "s|\.\./haft|$root|" WORKSPACE || return
     local bazel=(bazel --output_user_root="$work/bazel_output" --max_idle_secs=5) status
-    "${bazel[@]}" test --test_output=errors //...
+    "${bazel[@]}" test --test_output=errors ${quick:+--define=haft=joined} //...
     status=$?
     "${bazel[@]}" shutdown
     return $status
@@ -176,24 +185,10 @@ plug_ins_of_two_files()
     load_40 -fvisibility=hidden -DHAFT_TWO_FILES -I"$root/dist" "$root/dist/haft.c"
 }
 
-# exports <static library>: what embeds it shows haft's functions
+# exports <folder of a build>: what embeds its static library shows haft's functions
 exports()
 {
-    grep -qE 'DEFAULT +[0-9]+ haft_local_open' < <(readelf -Ws "$1")
-}
-
-cmake_static_exports()
-{
-    local folder=$work/cmake_exports
-    cmake -S "$root" -B "$folder" -G Ninja -DHAFT_TESTS=OFF -DHAFT_STATIC_EXPORTS=ON &&
-        cmake --build "$folder" --target haft_local && exports "$folder/libhaft_local.a"
-}
-
-meson_static_exports()
-{
-    local folder=$work/meson_exports
-    meson setup "$folder" "$root" -Dstatic_exports=true &&
-        meson compile -C "$folder" haft_local:static_library && exports "$folder/libhaft_local.a"
+    grep -qE 'DEFAULT +[0-9]+ haft_local_open' < <(readelf -Ws "$(find "$1" -name libhaft_local.a)")
 }
 
 # Every header, alone, compiles against the installed ones only.
@@ -403,36 +398,45 @@ in_place()
     all_of "" "$prefix"
 }
 
+# same_texts <prefix> <other>: what tells build systems where haft is
+same_texts()
+{
+    diff -r "$1/lib/pkgconfig" "$2/lib/pkgconfig" && diff -r "$1/lib/cmake" "$2/lib/cmake"
+}
+
 # installed_by <cmake or meson> <installation>: as that of ./dev
 installed_by()
 {
     promise "$1_symbols" symbols "$2"
     promise "$1_same_symbols" same_symbols "$prefix" "$2"
+    promise "$1_same_texts" same_texts "$prefix" "$2"
     promise "$1_parts_of_archive" parts_of_archive "$2"
     promise "$1_plug_ins" plug_ins "$2"
     promise "$1_asserts" asserts "$2"
     promise "$1_filled_in" filled_in "$2"
-    all_of "_by_$1" "$2"
+    [[ -n $quick ]] || all_of "_by_$1" "$2"
 }
 
 by_cmake()
 {
     promise cmake_alone cmake_alone "$work/installed"
     promise cmake_same_files same_files "$prefix" "$work/installed" '^./(lib/.debug|share/(doc|haft))/'
-    promise cmake_static_exports cmake_static_exports
     installed_by cmake "$work/installed"
-    promise cmake_folder cmake_sources "$root" off
-    promise cmake_archive cmake_archive
+    if [[ -n $quick ]]; then
+        promise cmake_archive cmake_archive off
+    else
+        promise cmake_folder cmake_sources "$root" off
+        promise cmake_archive cmake_archive on
+    fi
 }
 
 by_meson()
 {
     promise meson_alone meson_alone "$work/installed"
     promise meson_same_files same_files "$prefix" "$work/installed" '^./(bin|lib/.debug|share)/|gdb.py$'
-    promise meson_static_exports meson_static_exports
     installed_by meson "$work/installed"
     promise meson_static meson_sources static
-    promise meson_shared meson_sources shared
+    [[ -n $quick ]] || promise meson_shared meson_sources shared
 }
 
 by_bazel()
@@ -452,6 +456,12 @@ moved()
     promise uninstall uninstall "$work/moved"
 }
 
+# elsewhere <prefix>: to be used where it has been moved to
+elsewhere()
+{
+    "$root/dev" install --prefix "$work/first" && mv "$work/first" "$1"
+}
+
 # beside <group...>
 beside()
 {
@@ -468,9 +478,15 @@ beside()
 
 prefix=$work/installed
 {
-    promise install "$root/dev" install --prefix "$prefix"
-    beside in_place by_cmake by_meson by_bazel
-    beside moved
+    if [[ -n $quick ]]; then
+        promise install elsewhere "$prefix"
+        beside in_place by_cmake by_meson by_bazel
+        promise uninstall uninstall "$prefix"
+    else
+        promise install "$root/dev" install --prefix "$prefix"
+        beside in_place by_cmake by_meson by_bazel
+        beside moved
+    fi
 } | tee "$work/all"
 failed=$(grep -cE '^//tests:install/.* FAILED in ' "$work/all")
 echo "$(grep -c '^//tests:install/' "$work/all") promises of an installation, $failed broken"

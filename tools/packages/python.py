@@ -15,12 +15,23 @@ CALLS = ("run", "Popen", "call", "check_call", "check_output")
 MISSING = ("OSError", "FileNotFoundError", "Exception")  # what a missing command raises
 
 
+@functools.cache
+def parse(text, path):
+    return ast.parse(text, path)
+
+
+@functools.cache
+def walk(node, kind=ast.AST):
+    """The nodes of this kind at and below a node."""
+    return [each for each in (ast.walk(node) if kind is ast.AST else walk(node)) if isinstance(each, kind)]
+
+
 class Module:
     def __init__(self, path, text, find):
-        self.path, self.tree = path, ast.parse(text, path)
+        self.path, self.tree = path, parse(text, path)
         self.modules, self.names = {}, {}  # {name here: module}, {name here: (module, name there)}
         self.functions, self.values = {}, {}
-        for node in ast.walk(self.tree):
+        for node in walk(self.tree):
             if isinstance(node, ast.Import):
                 self.modules |= {each.asname or each.name: found for each in node.names
                                  if (found := find(path, each.name))}
@@ -82,7 +93,7 @@ class Program:
         if node in self._reached:
             return
         self._reached[node] = module
-        for each in ast.walk(node):
+        for each in walk(node):
             self._owners.setdefault(each, (module, node))
             if isinstance(each, ast.Call):
                 for _, function in self._targets(module, each.func):
@@ -98,7 +109,7 @@ class Program:
         if isinstance(node, ast.Name):
             if made := self._parameter(function, node.id):
                 return made
-            local = [(at, each.value) for each in ast.walk(function) if isinstance(each, ast.Assign)
+            local = [(at, each.value) for each in walk(function, ast.Assign)
                      for target in each.targets if getattr(target, "id", None) == node.id]
             if local:
                 return local
@@ -111,7 +122,7 @@ class Program:
             return [((of, of.tree), value) for value in of.values.get(node.attr, [])]
         if isinstance(node, ast.Call):
             return [((of, function), each.value) for of, function in self._targets(module, node.func)
-                    for each in ast.walk(function) if isinstance(each, ast.Return) and each.value]
+                    for each in walk(function, ast.Return) if each.value]
         if isinstance(node, ast.IfExp):
             return [(at, node.body), (at, node.orelse)]
         if isinstance(node, ast.BoolOp):
@@ -178,28 +189,26 @@ class Program:
 
     def _added(self, at, node, depth):
         """What the function adds to the list of that name."""
-        values = [each.value for each in ast.walk(at[1]) if isinstance(each, ast.AugAssign)
-                  and isinstance(node, ast.Name) and getattr(each.target, "id", None) == node.id]
+        values = [each.value for each in walk(at[1], ast.AugAssign)
+                  if isinstance(node, ast.Name) and getattr(each.target, "id", None) == node.id]
         return [word for value in values for word in self._lists(at, value, depth + 1)[0]]
 
     # --- commands ---
 
     def _optional(self, node):
         """The calls that `try` lets fail where the command is missing."""
-        for each in ast.walk(node):
-            if isinstance(each, ast.Try) and any(
-                    handler.type is None or any(name in ast.unparse(handler.type) for name in MISSING)
-                    for handler in each.handlers):
+        for each in walk(node, ast.Try):
+            if any(handler.type is None or any(name in ast.unparse(handler.type) for name in MISSING)
+                   for handler in each.handlers):
                 for statement in each.body:
-                    yield from ast.walk(statement)
+                    yield from walk(statement)
 
     def commands(self):
         """(path, line, words) of each command that the program cannot do without."""
         for node, module in self._reached.items():
             optional = set(self._optional(node))
-            for call in ast.walk(node):
-                if (isinstance(call, ast.Call) and call not in optional and call.args
-                        and isinstance(call.func, ast.Attribute) and call.func.attr in CALLS
+            for call in walk(node, ast.Call):
+                if (call not in optional and call.args and isinstance(call.func, ast.Attribute) and call.func.attr in CALLS
                         and ast.unparse(call.func.value) == "subprocess"):
                     for words in dict.fromkeys(map(tuple, self._lists((module, node), call.args[0]))):
                         yield module.path, call.lineno, words
