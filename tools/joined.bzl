@@ -16,7 +16,8 @@ def joined_library(name, srcs, apart = [], hdrs = [], **kwargs):
         name = name + "_joined_source",
         srcs = srcs,
         outs = [name + "_joined.c"],
-        cmd = "printf '#include \"%s\"\\n' $(SRCS) >$@",
+        # In another workspace they lie below external/haft/, where they are looked for.
+        cmd = "printf '#include \"%s\"\\n' $(SRCS) | sed 's|\"external/[^/]*/|\"|' >$@",
     )
     cc_library(
         name = name,

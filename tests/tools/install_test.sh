@@ -4,9 +4,9 @@
 # CMake and Meson install the same, and compile haft together with a program.  Another Bazel
 # workspace can use the project itself.
 # One line for each, as Bazel's summary has them.  Run by `./dev test --install`.
-# With --quick: each build system compiles haft once to be installed, without optimisation, and CMake and
-# Meson once together with a program; what they install is compared with what `./dev install` does, and
-# used from there alone, from where it has been moved to.
+# With --quick: each build system compiles haft once to be installed, CMake and Meson without
+# optimisation, and these once together with a program; what they install is compared with what
+# `./dev install` puts down, which alone is used, from where it has been moved to.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -56,8 +56,8 @@ with_meson()
         meson test -C build --print-errorlogs
 }
 
-# cmake_sources <folder or archive> <on or off: shared>: haft compiled together with the program; the
-# static libraries are such as show haft's functions
+# cmake_sources <folder or archive> <on or off: shared>: haft compiled together with the program;
+# the static libraries are such as show haft's functions
 cmake_sources()
 {
     fresh cmake_sources && cd "$work/cmake_sources" &&
@@ -122,7 +122,8 @@ meson_sources()
 cmake_alone()
 {
     cmake -S "$root" -B "$work/cmake_alone" -G Ninja -DHAFT_TOOLS=ON -DCMAKE_INSTALL_PREFIX="$1" \
-        -DCMAKE_INSTALL_LIBDIR=lib ${quick:+-DCMAKE_C_FLAGS_RELEASE=-DNDEBUG -DBUILD_SHARED_LIBS=ON} && cmake --build "$work/cmake_alone" &&
+        -DCMAKE_INSTALL_LIBDIR=lib ${quick:+-DCMAKE_C_FLAGS_RELEASE=-DNDEBUG -DBUILD_SHARED_LIBS=ON} &&
+        cmake --build "$work/cmake_alone" &&
         (cd "$work/cmake_alone" && ctest --output-on-failure) && cmake --install "$work/cmake_alone"
 }
 
