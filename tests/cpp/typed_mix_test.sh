@@ -110,7 +110,6 @@ expect yes 'a_ship = ship_ref_get(ref)'
 expect no  'a_torpedo = torpedo_ref_get(ref)'
 expect no  'a_ship = ship_ref_get(ship)'
 
-
 failed=0
 program >"$work/mix.c"
 check C "${CC:-gcc}" -std=c11
