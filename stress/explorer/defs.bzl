@@ -57,8 +57,7 @@ def explorer_binary(name, library, copts = [], sanitizer = [], visibility = None
     )
 
 def explorer_test(name, sc, c11):
-    """A case under all schedules that have so many preemptions, and under random ones, which
-    ThreadSanitizer judges too.
+    """A case under all schedules of so many preemptions, and random ones under ThreadSanitizer.
 
     Args:
       name: the case's

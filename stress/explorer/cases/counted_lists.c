@@ -223,9 +223,11 @@ static void set_up_stays(haft_counted_options options)
     min_free = options.min_free;
     atomic_store_explicit(&births, 0, memory_order_relaxed);
     fill(options, 0);
-    for (int i = 0; i < THREADS * MOST_STAYS; i++) {
-        atomic_store_explicit(&stays[0][i].begin, 0, memory_order_relaxed);
-        atomic_store_explicit(&stays[0][i].end, 0, memory_order_relaxed);
+    for (int thread = 0; thread < THREADS; thread++) {
+        for (int i = 0; i < MOST_STAYS; i++) {
+            atomic_store_explicit(&stays[thread][i].begin, 0, memory_order_relaxed);
+            atomic_store_explicit(&stays[thread][i].end, 0, memory_order_relaxed);
+        }
     }
 }
 
