@@ -36,7 +36,8 @@ static const char usage[] =
     "         exhaustive   all schedules within the bounds below\n"
     "  --memory sc         a load reads the newest store (the default), or\n"
     "           c11        any store that C11 lets it read\n"
-    "  --schedules N       at most N; 2000, or all there are if exhaustive\n"
+    "  --schedules N       at most N; 2000, or all there are if exhaustive.  Random ones go on to\n"
+    "                      ten times as many until one has met its race\n"
     "  --seed N            random: the first schedule's; schedule N + 1 is the next one's (1)\n"
     "  --depth N           random: change points and one (3)\n"
     "  --preemptions N     exhaustive: at most in one schedule (2)\n"
@@ -216,6 +217,9 @@ static struct arguments arguments_from(int argc, char **argv)
     }
     if (arguments.run.schedules == UNSET) {
         arguments.run.schedules = arguments.choice.mode == CHOICE_RANDOM ? 2000 : 0;
+    }
+    if (arguments.choice.mode == CHOICE_RANDOM) {
+        arguments.run.longest = 10 * arguments.run.schedules;
     }
     if (!arguments.run.with_history) {
         arguments.choice.stale_reads = 0;

@@ -81,7 +81,8 @@ struct run_counts run_case(const struct explored_case *explored, const struct ru
     hooked_use_history(options->with_history);
     distinct_clear();
     calls_clear();
-    while (goes_on && (options->schedules == 0 || counts.schedules < options->schedules)) {
+    while (goes_on && (options->schedules == 0 || counts.schedules < options->schedules ||
+                       (counts.met == 0 && counts.schedules < options->longest))) {
         choice_begin(options->first + counts.schedules);
         run_schedule();
         counts.schedules++;

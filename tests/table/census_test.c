@@ -143,7 +143,9 @@ Test(census, notices_an_index_that_is_no_slots)
     AT_END(close_shared) struct shared shared = open_used(&live);
 
     expect_wrong_with(&shared, 1, (uint32_t)shared.table->slots.limit);
+#ifndef HAFT_WALKS /* an assert sees it first */
     expect_wrong_with(&shared, 1, 0);
+#endif
 }
 
 Test(census, notices_each_counter_that_is_wrong)
