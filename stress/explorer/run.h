@@ -6,7 +6,7 @@
 
 struct run_options {
     uint64_t schedules;      /* 0: until there is none left */
-    uint64_t longest;        /* go on to so many until one has met the race, if more */
+    uint64_t longest;        /* if more: until one has met the race, up to this many */
     uint64_t first;          /* number of the first, for random ones */
     bool with_history;       /* the c11 memory */
     bool with_fresh_threads; /* in each schedule: what ends with a thread matters */
