@@ -3,7 +3,7 @@
  *
  * Criterion runs each test in a process that it starts anew.  Where the kernel does not know what
  * to do with programs of another machine, that fails; so this library, loaded before the C
- * library, has them started by qemu.
+ * library, has them started by qemu.  EMULATOR is its program, such as qemu-aarch64.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -28,7 +28,7 @@ static void copy_environment(char *const from[], const char *to[MOST])
 
 int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    const char *emulated[MOST] = {"qemu-aarch64", "-0", arguments[0], path};
+    const char *emulated[MOST] = {EMULATOR, "-0", arguments[0], path};
     const char *kept[MOST];
     int count = OWN;
 
@@ -37,5 +37,5 @@ int execve(const char *path, char *const arguments[], char *const environment[])
     }
     emulated[count] = NULL;
     copy_environment(environment, kept);
-    return (int)syscall(SYS_execve, "/usr/bin/qemu-aarch64", emulated, kept);
+    return (int)syscall(SYS_execve, "/usr/bin/" EMULATOR, emulated, kept);
 }
