@@ -4,14 +4,20 @@
 # CMake and Meson install the same, and compile haft together with a program.  Another Bazel
 # workspace can use the project itself.
 # One line for each, as Bazel's summary has them.  Run by `./dev test --install`.
-# With --quick: each build system compiles haft once to be installed, CMake and Meson without
-# optimisation, and these once together with a program; what they install is compared with what
-# `./dev install` puts down, which alone is used, from where it has been moved to.
+# With --quick: each build system compiles haft once to be installed, CMake and Meson joined and
+# without optimisation, and these once together with a program; what they install is compared with
+# what `./dev install` puts down, which alone is used, from where it has been moved to.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 readonly root
 readonly quick=${1:-}
+cmake_options=() meson_options=()
+if [[ -n $quick ]]; then
+    cmake_options=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_C_FLAGS_RELEASE=-DNDEBUG)
+    meson_options=(-Dunity=on -Dunity_size=1000 -Doptimization=0)
+fi
+readonly cmake_options meson_options
 work=$(mktemp -d)
 # Bazel's files are read-only.
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
@@ -62,7 +68,7 @@ cmake_sources()
 {
     fresh cmake_sources && cd "$work/cmake_sources" &&
         cmake -S cmake_sources -B out -G Ninja -DHAFT_SOURCES="$1" -DBUILD_SHARED_LIBS="$2" \
-            -DHAFT_STATIC_EXPORTS=ON || return
+            -DHAFT_STATIC_EXPORTS=ON "${cmake_options[@]}" || return
     if [[ $2 == off ]]; then
         cmake --build out --target program && without_kit out program && exports out || return
     fi
@@ -111,7 +117,7 @@ meson_sources()
     fresh meson_sources && cd "$work/meson_sources" && mkdir meson_sources/subprojects &&
         ln -s "$root" meson_sources/subprojects/haft || return
     meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" \
-        -Dhaft:static_exports=true -Dunity=on || return
+        -Dhaft:static_exports=true "${meson_options[@]}" || return
     if [[ $1 == static ]]; then
         meson compile -C out program && without_kit out program && exports out || return
     fi
@@ -122,14 +128,14 @@ meson_sources()
 cmake_alone()
 {
     cmake -S "$root" -B "$work/cmake_alone" -G Ninja -DHAFT_TOOLS=ON -DCMAKE_INSTALL_PREFIX="$1" \
-        -DCMAKE_INSTALL_LIBDIR=lib ${quick:+-DCMAKE_C_FLAGS_RELEASE=-DNDEBUG -DBUILD_SHARED_LIBS=ON} &&
+        -DCMAKE_INSTALL_LIBDIR=lib "${cmake_options[@]}" ${quick:+-DBUILD_SHARED_LIBS=ON} &&
         cmake --build "$work/cmake_alone" &&
         (cd "$work/cmake_alone" && ctest --output-on-failure) && cmake --install "$work/cmake_alone"
 }
 
 meson_alone()
 {
-    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib ${quick:+-Doptimization=0} &&
+    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib "${meson_options[@]}" &&
         meson test -C "$work/meson_alone" --print-errorlogs && meson install -C "$work/meson_alone"
 }
 
