@@ -858,7 +858,7 @@ Test(fork_, the_program_may_hand_to_pthread_atfork_a_lock_that_it_opens_tables_u
     must(pthread_atfork(take_own_lock, give_own_lock, give_own_lock) == 0);
     opener.shared = open_shared_row(FRAME, &(haft_table_options){.capacity = 100});
     must(pthread_create(&thread, NULL, open_with_own_lock, &opener) == 0);
-    for (int n = 0; n < 300; n++) {
+    for (int n = 0; n < 100; n++) {
         const pid_t child = fork();
         int status = -1;
 

@@ -1,6 +1,7 @@
 /* Ids chosen elsewhere, restored one by one and in load mode. */
 #include "tests/support.h"
 #include <haft/kit/restore.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,18 +62,18 @@ struct way {
     int loads;
 };
 
-#define WAYS (RESTORE_LAYOUTS * 4)
-
 #define TEST_EACH_WAY(suite, name)                                                                 \
-    ParameterizedTestParameters(suite, name)                                                       \
+    static void suite##_##name(const struct way *way);                                             \
+    Test(suite, name)                                                                              \
     {                                                                                              \
-        static struct way all[WAYS];                                                               \
-        for (int i = 0; i < WAYS; i++) {                                                           \
-            all[i] = (struct way){i / 4, i / 2 % 2, i % 2};                                        \
+        for (int i = 0; i < RESTORE_LAYOUTS * 4; i++) {                                            \
+            const struct way way = {i / 4, i / 2 % 2, i % 2};                                      \
+                                                                                                   \
+            fprintf(stderr, "layout %d, reuse %d, loads %d\n", way.layout, way.reuse, way.loads);  \
+            suite##_##name(&way);                                                                  \
         }                                                                                          \
-        return cr_make_param_array(struct way, all, WAYS);                                         \
     }                                                                                              \
-    ParameterizedTest(struct way *way, suite, name)
+    static void suite##_##name(const struct way *way)
 
 static void begin(const struct way *way)
 {
