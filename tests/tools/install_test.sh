@@ -124,18 +124,19 @@ meson_sources()
     meson test -C out --print-errorlogs
 }
 
-# Its own tests, and an installation.
+# Its own tests, and an installation; compilers have nothing to say.
 cmake_alone()
 {
     cmake -S "$root" -B "$work/cmake_alone" -G Ninja -DHAFT_TOOLS=ON -DCMAKE_INSTALL_PREFIX="$1" \
-        -DCMAKE_INSTALL_LIBDIR=lib "${cmake_options[@]}" ${quick:+-DBUILD_SHARED_LIBS=ON} &&
+        -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_COMPILE_WARNING_AS_ERROR=ON "${cmake_options[@]}" \
+        ${quick:+-DBUILD_SHARED_LIBS=ON} &&
         cmake --build "$work/cmake_alone" &&
         (cd "$work/cmake_alone" && ctest --output-on-failure) && cmake --install "$work/cmake_alone"
 }
 
 meson_alone()
 {
-    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib "${meson_options[@]}" &&
+    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib --werror "${meson_options[@]}" &&
         meson test -C "$work/meson_alone" --print-errorlogs && meson install -C "$work/meson_alone"
 }
 
