@@ -10,7 +10,7 @@
 #           without it, and must not be rejected
 #   SEED    in an argument: a number, another one in each try
 #
-# Up to 5 tries.  Exits with 0 as soon as one is rejected in a way that counts; with 1 if all held,
+# Up to 30 tries.  Exits with 0 as soon as one is rejected in a way that counts; with 1 if all held,
 # or a program died of something else.
 set -euo pipefail
 
@@ -38,7 +38,7 @@ if [[ $what != nothing ]]; then
     [[ $status -le 1 ]] || { cat "$log" && exit 1; }
     broken=(env "HAFT_BROKEN=$what")
 fi
-for number in 1 2 3 4 5; do
+for number in {1..30}; do
     try "${broken[@]}" "$@"
     if [[ $status == 66 ]] && grep -q 'ThreadSanitizer: data race' "$log"; then
         echo "try $number: $(grep -m1 '^SUMMARY' "$log")"
