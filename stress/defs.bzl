@@ -14,9 +14,8 @@ LINKOPTS = [
 
 DEFINES = ["_DEFAULT_SOURCE"]  # nanosleep, barriers
 
-# Programs have two threads or more.  `./dev test` and `./dev tsan` both run them, and the latter
-# sees what the former sees, and races besides: "twice" says that another step or test of .ci/run
-# does the same, and .ci/run leaves those out of `./dev test`.
+# Programs have two threads or more.  twice: `./dev tsan` runs them too, and sees what `./dev test`
+# sees, and races besides; so .ci/run leaves them out of `./dev test`.
 TAGS = [
     "cpu:2",
     "stress",

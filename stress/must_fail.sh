@@ -10,8 +10,8 @@
 #           without it, and must not be rejected
 #   SEED    in an argument: a number, another one in each try
 #
-# Up to 30 tries.  Exits with 0 as soon as one is rejected in a way that counts; with 1 if all held,
-# or a program died of something else.
+# Up to 30 tries, in ten minutes.  Exits with 0 as soon as one is rejected in a way that counts;
+# with 1 if all held, or a program died of something else.
 set -euo pipefail
 
 export TSAN_OPTIONS="halt_on_error=1 exitcode=66 report_thread_leaks=0 atexit_sleep_ms=0"
@@ -39,6 +39,7 @@ if [[ $what != nothing ]]; then
     broken=(env "HAFT_BROKEN=$what")
 fi
 for number in {1..30}; do
+    [[ $SECONDS -lt 600 ]] || break
     try "${broken[@]}" "$@"
     if [[ $status == 66 ]] && grep -q 'ThreadSanitizer: data race' "$log"; then
         echo "try $number: $(grep -m1 '^SUMMARY' "$log")"

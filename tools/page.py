@@ -100,4 +100,3 @@ def install(out):
         else:
             text = _as_installed(name, tree[name], texts + others)
             (out / name).write_text(text, encoding="utf-8")
-        yield name

@@ -309,7 +309,7 @@ void os_semaphore_wait(struct os_semaphore *semaphore)
     WaitForSingleObject(handle_in(semaphore->room), INFINITE);
 }
 
-/* Words that windows.h takes from sources behind it, in dist/haft.c. */
+/* Words that windows.h takes from sources behind it, where one source includes all. */
 #undef far
 #undef near
 #endif /* _WIN32 */

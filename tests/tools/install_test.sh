@@ -4,9 +4,10 @@
 # CMake and Meson install the same, and compile haft together with a program.  Another Bazel
 # workspace can use the project itself.
 # One line for each, as Bazel's summary has them.  Run by `./dev test --install`.
-# With --quick: each build system compiles haft once to be installed, CMake and Meson joined and
-# without optimisation, and these once together with a program; what they install is compared with
-# what `./dev install` puts down, which alone is used, from where it has been moved to.
+# With --quick: each build system compiles haft once to be installed, CMake and Meson with its
+# sources joined and without optimisation, and these once together with a program; what they install
+# is compared with what `./dev install` puts down, which alone is used, from where it has been
+# moved to.
 set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -15,7 +16,7 @@ readonly quick=${1:-}
 cmake_options=() meson_options=()
 if [[ -n $quick ]]; then
     cmake_options=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_C_FLAGS_RELEASE=-DNDEBUG)
-    meson_options=(-Dunity=on -Dunity_size=1000 -Doptimization=0)
+    meson_options=(-Dunity_size=1000 -Doptimization=0)
 fi
 readonly cmake_options meson_options
 work=$(mktemp -d)
@@ -78,7 +79,7 @@ cmake_sources()
 # without_kit <folder of a build> <program in it>: nothing of the kit was compiled for it
 without_kit()
 {
-    ! find "$1" -name '*.o' | grep /kit/ && [[ $(parts_in "$1/$2") == "concurrent local" ]]
+    ! find "$1" -name '*.o' | grep haft_kit_ && [[ $(parts_in "$1/$2") == "concurrent local" ]]
 }
 
 # parts_in <program>: those of haft that it has, by a function of each
@@ -117,7 +118,7 @@ meson_sources()
     fresh meson_sources && cd "$work/meson_sources" && mkdir meson_sources/subprojects &&
         ln -s "$root" meson_sources/subprojects/haft || return
     meson setup out meson_sources --force-fallback-for=haft -Dhaft:default_library="$1" \
-        -Dhaft:static_exports=true "${meson_options[@]}" || return
+        -Dhaft:static_exports=true -Dunity=on "${meson_options[@]}" || return
     if [[ $1 == static ]]; then
         meson compile -C out program && without_kit out program && exports out || return
     fi
@@ -136,7 +137,8 @@ cmake_alone()
 
 meson_alone()
 {
-    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib --werror "${meson_options[@]}" &&
+    meson setup "$work/meson_alone" "$root" --prefix "$1" --libdir lib --werror ${quick:+-Dunity=on} \
+        "${meson_options[@]}" &&
         meson test -C "$work/meson_alone" --print-errorlogs && meson install -C "$work/meson_alone"
 }
 
@@ -348,7 +350,8 @@ destdir()
 {
     local libdir
     libdir=lib/$(gcc -print-multiarch)
-    "$root/dev" install --prefix /opt/haft --libdir "$libdir" --destdir "$work/destdir" || return
+    (umask 077 && "$root/dev" install --prefix /opt/haft --libdir "$libdir" --destdir "$work/destdir") || return
+    [[ -z $(find "$work/destdir" ! -type l ! -perm -444) ]] || return
     with_cmake "$work/destdir/opt/haft" &&
         ! grep -rl "$work" "$work/destdir/opt/haft/$libdir/pkgconfig" &&
         PKG_CONFIG_PATH=$work/destdir/opt/haft/$libdir/pkgconfig pkg-config --validate haft haft-kit haft-local &&
@@ -367,7 +370,7 @@ refusals()
 {
     local arguments
     for arguments in "" "--prefix relative" "--prefix" "--prefix $work/no --libdir ../out" \
-        "--prefix $work/no --strange"; do
+        "--prefix $work/no --libdir /" "--prefix $work/no --strange"; do
         # shellcheck disable=SC2086
         "$root/tools/install" install $arguments && return 1
     done
