@@ -2263,7 +2263,7 @@ HAFT_INTERNAL void haft__os_semaphore_wait(struct haft__os_semaphore *semaphore)
     WaitForSingleObject(haft__handle_in(semaphore->room), INFINITE);
 }
 
-/* Words that windows.h takes from sources behind it, in dist/haft.c. */
+/* Words that windows.h takes from sources behind it, where one source includes all. */
 #undef far
 #undef near
 #endif /* _WIN32 */
