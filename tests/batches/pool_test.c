@@ -213,11 +213,11 @@ Test(batch_move, last_lives_are_remembered)
 
     batch_move(&to, &from, BATCH_SLOTS);
     cr_expect(not(to.has_last_lives));
-    from = batch_of(2000, 3, 0);
+    from = batch_of(3000, 3, 0);
     from.has_last_lives = true;
     batch_move(&to, &from, BATCH_SLOTS);
     cr_expect(to.has_last_lives);
-    from = batch_of(2000, 3, 0);
+    from = batch_of(4000, 3, 0);
     batch_move(&to, &from, BATCH_SLOTS);
     cr_expect(to.has_last_lives);
 }
