@@ -69,7 +69,7 @@ cmake_sources()
 {
     fresh cmake_sources && cd "$work/cmake_sources" &&
         cmake -S cmake_sources -B out -G Ninja -DHAFT_SOURCES="$1" -DBUILD_SHARED_LIBS="$2" \
-            -DHAFT_STATIC_EXPORTS=ON "${cmake_options[@]}" || return
+            -DHAFT_STATIC_EXPORTS=ON -DCMAKE_C_VISIBILITY_PRESET=hidden "${cmake_options[@]}" || return
     if [[ $2 == off ]]; then
         cmake --build out --target program && without_kit out program && exports out || return
     fi
@@ -198,7 +198,8 @@ plug_ins_of_two_files()
 # exports <folder of a build>: what embeds its static library shows haft's functions
 exports()
 {
-    grep -qE 'DEFAULT +[0-9]+ haft_local_open' < <(readelf -Ws "$(find "$1" -name libhaft_local.a)")
+    grep -qE 'DEFAULT +[0-9]+ haft_local_open_sized$' < <(readelf -Ws "$(find "$1" -name libhaft_local.a)") &&
+        grep -qE 'DEFAULT +[0-9]+ haft_resolve$' < <(readelf -Ws "$(find "$1" -name libhaft_core.a)")
 }
 
 # Every header, alone, compiles against the installed ones only.
@@ -345,11 +346,13 @@ haft_top()
     done
 }
 
-# A prefix that never was: its files are below destdir, and say nothing of either.
+# A prefix that never was: its files are below destdir, and say nothing of either.  One installation
+# takes the place of another.
 destdir()
 {
     local libdir
     libdir=lib/$(gcc -print-multiarch)
+    "$root/dev" install --prefix /opt/haft --destdir "$work/destdir" || return
     (umask 077 && "$root/dev" install --prefix /opt/haft --libdir "$libdir" --destdir "$work/destdir") || return
     [[ -z $(find "$work/destdir" ! -type l ! -perm -444) ]] || return
     with_cmake "$work/destdir/opt/haft" &&
@@ -357,6 +360,15 @@ destdir()
         PKG_CONFIG_PATH=$work/destdir/opt/haft/$libdir/pkgconfig pkg-config --validate haft haft-kit haft-local &&
         "$root/dev" uninstall --prefix /opt/haft --destdir "$work/destdir" &&
         [[ -z $(find "$work/destdir" ! -type d) ]]
+}
+
+# One that fails on its way can be removed.
+cut_short()
+{
+    mkdir -p "$work/short/share/doc/haft/README.md"
+    ! "$root/dev" install --prefix "$work/short" && [[ -f $work/short/lib/libhaft.a ]] || return
+    rmdir "$work/short/share/doc/haft/README.md"
+    "$root/dev" uninstall --prefix "$work/short" && [[ ! -e $work/short/lib ]]
 }
 
 # What was there before stays, and nothing else does.
@@ -370,7 +382,8 @@ refusals()
 {
     local arguments
     for arguments in "" "--prefix relative" "--prefix" "--prefix $work/no --libdir ../out" \
-        "--prefix $work/no --libdir /" "--prefix $work/no --strange"; do
+        "--prefix $work/no --libdir /" "--prefix $work/no --libdir lib/./x" "--prefix /no --destdir no" \
+        "--prefix $work/no --strange"; do
         # shellcheck disable=SC2086
         "$root/tools/install" install $arguments && return 1
     done
@@ -453,6 +466,7 @@ by_meson()
 by_bazel()
 {
     promise destdir destdir
+    promise cut_short cut_short
     promise refusals refusals
     promise bazel with_bazel
 }
