@@ -60,7 +60,7 @@ static struct batch *batch_of(uint64_t ticket, uint32_t mark)
     struct batch *batch = pool_take(&fixture.table->pool, NULL);
 
     store_relaxed(OWN, &batch->ticket, ticket);
-    batch->indices[batch->count++] = mark;
+    batch->indices[batch->count++] = HAFT_FIRST_INDEX + mark;
     return batch;
 }
 
@@ -87,10 +87,11 @@ static void set_up_elapsed_head(void)
 static void find(struct batch *batch, bool has_elapsed)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
-        require(has_elapsed == (batch->indices[i] == 0),
-                has_elapsed ? "a slot has elapsed before its time"
-                            : "a slot that had elapsed waits again");
-        require(found[batch->indices[i]]++ == 0, "a slot is in two batches");
+        const uint32_t mark = batch->indices[i] - HAFT_FIRST_INDEX;
+
+        require(has_elapsed == (mark == 0), has_elapsed ? "a slot has elapsed before its time"
+                                                        : "a slot that had elapsed waits again");
+        require(found[mark]++ == 0, "a slot is in two batches");
     }
     batch->count = 0;
     pool_give(&fixture.table->pool, batch);
