@@ -269,7 +269,7 @@ static void free_memory(haft_counted *table)
     assert(table->block->kind == COUNTED_KIND && table->block->version == COUNTED_VERSION &&
            "nothing was written beyond an object");
     open_list_remove(table);
-    asan_unpoison(table->memory.base, table->memory.size);
+    values_unpoison_all(table, free_slots_end(table));
     reservation_close_array(&table->memory, &table->heap);
     delete_table(table);
 }

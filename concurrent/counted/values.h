@@ -46,6 +46,14 @@ static inline void values_unpoison(const haft_counted *table, const void *object
     asan_unpoison(object, table->object_size);
 }
 
+/* All objects below index `end`, of a table that closes, may be touched: the memory is reused. */
+static inline void values_unpoison_all(const haft_counted *table, uint64_t end)
+{
+    const uintptr_t first = table->base + (uintptr_t)(HAFT_FIRST_INDEX * table->stride);
+
+    asan_unpoison((const void *)first, (size_t)((end - HAFT_FIRST_INDEX) * table->stride));
+}
+
 static inline void values_write(const haft_counted *table, void *object, const void *from)
 {
     const size_t size = table->object_size;
