@@ -209,6 +209,8 @@ Test(shared_trim, a_million_objects_leave_batch_descriptors_and_less_than_2_perc
     const haft_table_options options = {.capacity = (uint64_t)thousands * 1000, .object_size = 24};
     const uint64_t descriptors = options.capacity * 9 / 2;
     const uint64_t left_percent = under_asan() ? 15 : 2; /* it has a byte of books for eight */
+    const uint64_t back_percent =
+        under_asan() && reading_takes_memory() ? 85 : 98; /* and reads them */
     const uint64_t before = ((uint64_t)resident_pages() * page_size());
     AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &options);
     haft_cursor cursor;
@@ -232,7 +234,7 @@ Test(shared_trim, a_million_objects_leave_batch_descriptors_and_less_than_2_perc
     cr_expect(lt(u64, options.capacity * 32, rest));
     cr_expect(lt(u64, ((uint64_t)resident_pages() * page_size()) - before,
                  descriptors + rest / 100 * left_percent));
-    cr_expect(lt(u64, rest / 100 * (100 - left_percent), bytes));
+    cr_expect(lt(u64, rest / 100 * back_percent, bytes));
 }
 
 TEST_ON_EACH_CLOCK(shared_trim, slots_go_on_at_the_highest_generation_of_their_run)
