@@ -198,8 +198,8 @@ plug_ins_of_two_files()
 # exports <folder of a build>: what embeds its static library shows haft's functions
 exports()
 {
-    grep -qE 'DEFAULT +[0-9]+ haft_local_open_sized$' < <(readelf -Ws "$(find "$1" -name libhaft_local.a)") &&
-        grep -qE 'DEFAULT +[0-9]+ haft_resolve$' < <(readelf -Ws "$(find "$1" -name libhaft_core.a)")
+    grep -qE 'GLOBAL +DEFAULT +[0-9]+ haft_local_open_sized$' < <(readelf -Ws "$(find "$1" -name libhaft_local.a)") &&
+        grep -qE 'GLOBAL +DEFAULT +[0-9]+ haft_resolve$' < <(readelf -Ws "$(find "$1" -name libhaft_core.a)")
 }
 
 # Every header, alone, compiles against the installed ones only.
