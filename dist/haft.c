@@ -6286,6 +6286,14 @@ static inline void haft__values_unpoison(const haft_counted *table, const void *
     haft__asan_unpoison(haft__object, table->object_size);
 }
 
+/* All objects below index `end`, of a table that closes, may be touched: the memory is reused. */
+static inline void haft__values_unpoison_all(const haft_counted *table, uint64_t end)
+{
+    const uintptr_t first = table->base + (uintptr_t)(HAFT_FIRST_INDEX * table->stride);
+
+    haft__asan_unpoison((const void *)first, (size_t)((end - HAFT_FIRST_INDEX) * table->stride));
+}
+
 static inline void haft__values_write(const haft_counted *table, void *haft__object, const void *from)
 {
     const size_t size = table->object_size;
@@ -6559,7 +6567,7 @@ static void haft__free_memory(haft_counted *table)
     assert(table->block->kind == haft__COUNTED_KIND && table->block->version == haft__COUNTED_VERSION &&
            "nothing was written beyond an object");
     haft__open_list_remove(table);
-    haft__asan_unpoison(table->memory.base, table->memory.size);
+    haft__values_unpoison_all(table, haft__free_slots_end(table));
     haft__reservation_close_array(&table->memory, &table->heap);
     haft__delete_table(table);
 }
