@@ -59,7 +59,7 @@ Test(local_capacity, reserve_capacity_brings_the_memory_in_at_once)
         must(haft_local_insert(local, NULL, &id) == HAFT_OK);
     }
     cr_expect(ge(long, between - before, 4900));
-    /* A sanitizer's own among them, and what it reads of its own. */
+    /* A sanitizer's among them, and those that it reads. */
     const long most = under_asan() && reading_takes_memory() ? 2000 : 1000;
     cr_expect(lt(long, resident_pages() - between, most));
     haft_local_close(local);
