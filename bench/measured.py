@@ -33,7 +33,8 @@ class Missing(SystemExit):
 class Results:
     """Per name: a list with one value a repetition, for each counter; of series, the last one.
 
-    context["sessions"]: the ratios of each session that these are of, if they are of several.
+    context["sessions"]: the ratios of each session that these are of, if they are of several;
+    context["elsewhere"]: those of sessions on other processors.
     """
 
     def __init__(self, context=None, counters=None):
@@ -82,22 +83,33 @@ class Results:
                     kept[key] = kept[key][-1]
         return Results(saved["context"], saved["counters"])
 
+    def sessions(self):
+        """The ratios of each, with the processor that it was on."""
+        processor = {"processor": self.context["processor"]}
+        return [processor | ratios for ratios in self.context.get("sessions", [])]
+
     @staticmethod
     def together(sessions):
-        """All repetitions of several sessions."""
+        """All repetitions of the sessions that were on the last one's processor; of others the ratios
+        alone, since rates of two machines say nothing in one cell."""
         if len(sessions) == 1:
             return sessions[0]
+        processor = sessions[-1].context["processor"]
+        here = [one for one in sessions if one.context["processor"] == processor]
         whole = Results({})
-        for one in sessions:  # older ones may lack something
+        for one in here:  # older ones may lack something
             whole.context = {**one.context, **whole.context}
-        for key in ("processor", "system", "compiler", "rust"):
-            whole.context[key] = " and ".join(dict.fromkeys(one.context[key] for one in sessions))
-        whole.context["seconds"] = min(one.context["seconds"] for one in sessions)
-        whole.context["sessions"] = [ratios for one in sessions
-                                     for ratios in one.context.get("sessions", [])]
-        whole.context["commits"] = list(dict.fromkeys(one.context["commit"] for one in sessions))
-        whole.context["repetitions"] = sum(one.context["repetitions"] for one in sessions)
-        for one in sessions:
+        for key in ("system", "compiler", "rust"):
+            whole.context[key] = " and ".join(dict.fromkeys(one.context[key] for one in here))
+        whole.context["seconds"] = min(one.context["seconds"] for one in here)
+        whole.context["sessions"] = [ratios for one in here for ratios in one.sessions()]
+        whole.context["elsewhere"] = [ratios for one in sessions
+                                      for ratios in one.context.get("elsewhere", [])
+                                      + (one.sessions() if one not in here else [])]
+        whole.context["commits"] = list(dict.fromkeys(
+            commit for one in here for commit in one.context.get("commits", [one.context["commit"]])))
+        whole.context["repetitions"] = sum(one.context["repetitions"] for one in here)
+        for one in here:
             for name, counters in one.counters.items():
                 kept = whole.counters.setdefault(name, {})
                 for key, values in counters.items():

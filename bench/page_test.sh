@@ -173,15 +173,36 @@ EOF
     fail "--list has not each program of bench/BUILD"
 
 # A second run: which rows are apart, and a range that has both; rows that one of them lacks.
-sed -e 's/"processor": "P"/"processor": "Q"/' -e 's/"churn\/mutex\/1024\/1": {"items_per_second": \[10e6, 10e6\]/"churn\/mutex\/1024\/1": {"items_per_second": [11e6, 12e6]/' \
+sed -e 's/"churn\/mutex\/1024\/1": {"items_per_second": \[10e6, 10e6\]/"churn\/mutex\/1024\/1": {"items_per_second": [11e6, 12e6]/' \
     -e '/"get\/slotmap/d' -e '$!s/"get\/haft_typed/"unwrap\/haft_table\/1024\/1": {"items_per_second": [1e6, 2e6]},\n  &/' "$figures" >"$kept"
 apart=$(python3 "$run" --from "$kept" --against "$figures" 2>&1 >/dev/null)
 [[ $apart == "churn/mutex/1024/1: 11.5 (11.0-12.0) against 10.0 (10.0-10.0), 1.15 times"$'\n'"1 of "*" rows do not overlap" ]] ||
     fail "--against says: $apart"
 page=$(python3 "$run" --from "$figures" --from "$kept")
 has "the range of both runs" "| churn | mutex | 10.5 (10.0-12.0) |"
-has "both machines" "Machine: P and Q, 2 cores, S;"
+has "the machine" "Machine: P, 2 cores, S;"
 has "a row that one run lacks" "| unwrap | haft_table | 1.50 (1.00-2.00) |"
+
+# A run on another machine gives its ratios alone.
+python3 - "$run" "$figures" "$kept" "$kept.2" <<'EOF' || fail "of another machine there is more than ratios, or less"
+import os, sys
+run, figures, *kept = sys.argv[1:]
+sys.path.insert(0, os.path.dirname(run))
+import quick
+import report
+from measured import Results
+for processor, rate, path in zip("QP", (30e6, 20e6), kept):
+    results = Results.load(figures)
+    results.context["processor"] = processor
+    results.counters["churn/mutex/1024/1"]["items_per_second"] = [rate, rate]
+    results.context["sessions"] = [quick.medians(results)]
+    results.save(path)
+Results.together([Results.load(path) for path in kept]).save(kept[0])
+both = Results.together([Results.load(path) for path in kept])
+assert both.rate("churn/mutex/1024/1") == 20e6 and both.context["repetitions"] == 4
+assert quick.spreads(both)["churn1_vs_mutex"] == (1.0, 0.667, 1.0)
+assert "README are of these and of 1 session on Q." in " ".join(report.head(both.context))
+EOF
 
 page=$(python3 "$run" --from "$figures")
 has "medians and ranges" "| resolve_open | raw | 10.5 (9.00-12.0) |"

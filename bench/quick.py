@@ -164,7 +164,9 @@ def medians(results):
 
 def spread(results, ratio):
     """(median, lowest, highest): of the sessions' medians; of one session, of repetitions."""
-    sessions = [session[ratio.name] for session in results.context.get("sessions", [])
+    context = results.context
+    sessions = [session[ratio.name]
+                for session in context.get("sessions", []) + context.get("elsewhere", [])
                 if ratio.name in session]
     values = sessions if len(sessions) > 1 else ratio.compute(results)
     return tuple(round(float(of(values)), 3) for of in (statistics.median, min, max))

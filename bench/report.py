@@ -48,8 +48,8 @@ slots without any check; `compared` plain memory, where the first word of a slot
 compared with the id. `haft_memb_called` reads through `haft_section_begin()`, which inlines nothing of
 liburcu. `weak_ptr` walks an array of weak pointers and locks each. `haft_constant` resolves with a distance of slots
 that the compiler knows, as in typed tables. What the check costs in cache depends on the processor: a walk without check is 7
-instructions an id and 2 loads, with it 12 and 3. On an AMD EPYC that was 1.27 times the time, and 1.08 with the constant
-distance, wherever the loop lay ([notes](performance-notes.md#resolving)); the rows here are the machine's above.""",
+instructions an id and 2 loads, with it 12 and 3. README has the range over processors
+([notes](performance-notes.md#resolving)).""",
             ["resolve_open", "resolve_each", "resolve_many", "resolve_stale", "use_one", "use_many"],
             "size"),
     Section("Side tables", """\
@@ -495,6 +495,14 @@ def of_sessions(context):
     return f" in {sessions} sessions" if sessions > 1 else ""
 
 
+def of_elsewhere(context):
+    """What README's ratios are of beside the figures of this page."""
+    found = collections.Counter(session["processor"] for session in context.get("elsewhere", []))
+    others = " and ".join(f"{circumstances.counted(count, 'session')} on {processor}"
+                          for processor, count in found.items())
+    return f" The ratios in README are of these and of {others}." if others else ""
+
+
 def of_commits(context):
     commits = context.get("commits", [context["commit"]])
     return ("commit " if len(commits) == 1 else "commits ") + ", ".join(commits)
@@ -516,7 +524,7 @@ def head(context):
         f" {of_commits(context)}. Cells are millions of items a second: the median of"
         f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest)"
         f"{of_sessions(context)}, of at least {context['seconds']} s each. Peak slots: the median (to the most)."
-        f" {threads[0].upper()}{threads[1:]}{of_series(context)}",
+        f" {threads[0].upper()}{threads[1:]}{of_series(context)}{of_elsewhere(context)}",
         "",
     ]
 

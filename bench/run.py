@@ -87,7 +87,8 @@ examples:
                                         the report from two sessions
   ./dev bench --report --from b.json --against docs/performance/results.json
                                         the same from b.json and the published figures, and which
-                                        rows of the two have ranges that do not overlap
+                                        rows of the two have ranges that do not overlap; of figures
+                                        of another machine the ratios alone
   ./dev bench churn --benchmark_filter=haft_workers
                                         one program with Google Benchmark's own flags
 """
@@ -127,7 +128,8 @@ def arguments():
                         help="measure nothing: use these; once for each session")
     parser.add_argument("--against", metavar="FILE",
                         help="print the rows whose ranges do not overlap with these figures' (of"
-                             " --save or docs/performance); --report makes its page of both")
+                             " --save or docs/performance); --report makes its page of both, or takes"
+                             " the ratios of another machine's")
     return parser.parse_args()
 
 
