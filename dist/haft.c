@@ -6835,8 +6835,8 @@ HAFT_INTERNAL void haft__queue_close(haft_counted *table);
  * head on a separate cache line, of which threads use different ones.
  *
  * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
- * head that came back from one that stayed.  As many threads as there are shards begin their search
- * at different ones.
+ * head that came back from one that stayed.  A thread begins at the shard that its number names, and
+ * moves to the next one when another call was faster there: two threads do not stay at one.
  *
  * Edges in this file.
  *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_try, shards_look, shards_close
@@ -6851,6 +6851,12 @@ HAFT_INTERNAL uint64_t haft__shards_count(uint64_t capacity);
 
 HAFT_INTERNAL haft__THREAD_LOCAL uint32_t haft__shards_thread; /* the calling thread's number; 0: it has none yet */
 HAFT_INTERNAL uint32_t haft__shards_number_thread(void);
+
+/* Another call was faster where the calling thread gave or took. */
+static inline void haft__shards_move_thread(void)
+{
+    haft__shards_thread++;
+}
 
 /* The calling thread's shard. */
 static inline uint32_t haft__shards_own_number(const haft_counted *table)
@@ -7543,6 +7549,7 @@ haft__NOINLINE static haft_status haft__free_any(haft_counted *table, haft_id id
 /* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
 haft__NOINLINE static void haft__give_after_all(haft_counted *table, uint64_t index, uint32_t life)
 {
+    haft__shards_move_thread();
     haft__free_slots_give(table, index, life);
 }
 
@@ -7898,6 +7905,7 @@ static haft_status haft__take_from(haft_counted *table, haft__atomic_u64 *shard,
         if (*index <= haft__COUNTED_CLOSED) {
             return *index == haft__COUNTED_NONE ? HAFT_FULL : HAFT_CLOSED;
         }
+        haft__shards_move_thread();
     }
     return HAFT_OK;
 }

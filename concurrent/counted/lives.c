@@ -168,6 +168,7 @@ NOINLINE static haft_status free_any(haft_counted *table, haft_id id)
 /* Give slot `index` to a list after all: another call was faster at the shard, or closed it. */
 NOINLINE static void give_after_all(haft_counted *table, uint64_t index, uint32_t life)
 {
+    shards_move_thread();
     free_slots_give(table, index, life);
 }
 

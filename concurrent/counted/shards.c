@@ -42,6 +42,7 @@ static haft_status take_from(haft_counted *table, atomic_u64 *shard, uint64_t *i
         if (*index <= COUNTED_CLOSED) {
             return *index == COUNTED_NONE ? HAFT_FULL : HAFT_CLOSED;
         }
+        shards_move_thread();
     }
     return HAFT_OK;
 }

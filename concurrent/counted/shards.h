@@ -3,8 +3,8 @@
  * head on a separate cache line, of which threads use different ones.
  *
  * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
- * head that came back from one that stayed.  As many threads as there are shards begin their search
- * at different ones.
+ * head that came back from one that stayed.  A thread begins at the shard that its number names, and
+ * moves to the next one when another call was faster there: two threads do not stay at one.
  *
  * Edges in this file.
  *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_try, shards_look, shards_close
@@ -25,6 +25,12 @@ uint64_t shards_count(uint64_t capacity);
 
 extern THREAD_LOCAL uint32_t shards_thread; /* the calling thread's number; 0: it has none yet */
 uint32_t shards_number_thread(void);
+
+/* Another call was faster where the calling thread gave or took. */
+static inline void shards_move_thread(void)
+{
+    shards_thread++;
+}
 
 /* The calling thread's shard. */
 static inline uint32_t shards_own_number(const haft_counted *table)

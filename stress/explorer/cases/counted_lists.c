@@ -31,6 +31,7 @@ static shared_u64 *owner_of(haft_id id)
 
 static haft_id insert_alone(void)
 {
+    choose_shard(0); /* a thread that was second somewhere has moved */
     const haft_id id = insert_surely();
 
     require(add(owner_of(id), 1) == 0, "two objects in one slot");
@@ -39,6 +40,7 @@ static haft_id insert_alone(void)
 
 static void free_alone(haft_id id)
 {
+    choose_shard(0);
     require(add(owner_of(id), UINT64_MAX) == 1, "a slot has lost its object");
     require(free_counted(id), "another thread has freed an object");
 }
@@ -69,7 +71,6 @@ static void shard_body(uint32_t thread)
 
 static void shard_bodies(uint32_t thread)
 {
-    choose_shard(0);
     if (thread == 0) {
         shard_body(0);
         return;
@@ -80,6 +81,30 @@ static void shard_bodies(uint32_t thread)
 
 EXPLORE(counted_shard, 2, set_up_shard, shard_bodies, close_counted,
         "a slot goes from one thread to the next, with its last life over");
+
+/* --- counted_move: of two threads at one shard one moves to the next --- */
+
+static void set_up_move(void)
+{
+    fill((haft_counted_options){.capacity = 4}, 2);
+}
+
+/* In its insertion, which begins again; or as it gives the slot of an object that was there. */
+static void move_body(uint32_t thread)
+{
+    choose_shard(0);
+    const uint32_t number = shards_thread;
+    const haft_id id = insert_surely();
+
+    require(free_counted(ids[thread]), "no free");
+    if (shards_thread != number) {
+        met();
+    }
+    require(free_counted(id), "no free");
+}
+
+EXPLORE(counted_move, 2, set_up_move, move_body, close_counted,
+        "a thread moves away from where another one was faster");
 
 /* --- counted_full: of two slots one is free at each moment, in one shard or the other --- */
 
