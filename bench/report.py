@@ -266,15 +266,14 @@ TIME, FAST = "times the time", "times as fast"
 
 Row = collections.namedtuple("Row", "what ratios unit")
 ROWS = [
-    Row("resolve in an open section, against an array index without any check: 1,024 objects / 16,384 /"
-        " with a comparison, 16,384",
-        ["resolve_open_vs_raw_1024", "resolve_open_vs_raw_16384", "resolve_open_vs_compared_16384"], TIME),
+    Row("resolve in an open section, against an array index without any check, 1,024 objects / 16,384 /"
+        " each in a separate memb section / against an index with a comparison",
+        ["resolve_open_vs_raw_1024", "resolve_open_vs_raw_16384", "resolve_each_memb_vs_raw_16384",
+         "resolve_open_vs_compared_16384"], TIME),
     Row("hold and let go a counted object, against two bare compare-and-swaps / a mutex and a count / sharded-slab"
         " / `weak_ptr`", [f"hold_vs_{name}" for name in ("bare_steps", "mutex_count", "sharded_slab", "weak_ptr")],
         TIME),
     Row("copy 8 bytes out of a counted table, against a load with a comparison", ["copy_vs_bare"], TIME),
-    Row("resolve, each in a separate memb section, against that index without any check",
-        ["resolve_each_memb_vs_raw_16384"], TIME),
     Row("insert and free, one thread, against sharded-slab / a mutex around an array / mimalloc's"
         " malloc and free", ["churn1_vs_sharded_slab", "churn1_vs_mutex", "churn1_vs_mimalloc"], FAST),
     Row("insert and free, two threads, against one / against sharded-slab",
