@@ -105,7 +105,7 @@ def write(results, lines):
     yield ""
     yield (f"Nothing in this table was measured on 16 cores or more. `stress/lines.c` counts the cache lines that an"
            f" operation moves between cores, threads taking turns: the worst order, the same in every run (`bazel run"
-           f" -c opt //stress:lines`)."
+           f" -c opt //stress:lines`), with each slot on a separate line, as `spread` has them."
            f" A move takes 46 to 51 ns among 16 cores, 46 to 115 among 64, 108 to 197 among 128"
            f" in two sockets: medians that [core-to-core-latency]({SOURCE}) publishes for server processors. An operation"
            f" takes as long as one thread's above and its moves one after the other; and all cores together do no more"

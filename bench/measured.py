@@ -84,9 +84,11 @@ class Results:
         return Results(saved["context"], saved["counters"])
 
     def sessions(self):
-        """The ratios of each, with the processor that it was on."""
-        processor = {"processor": self.context["processor"]}
-        return [processor | ratios for ratios in self.context.get("sessions", [])]
+        """The ratios of each, and whose they are."""
+        context = self.context
+        commits = ", ".join(context.get("commits", [context["commit"]]))
+        whose = {"of": f"{context['processor']} with {context['rust']} (commits {commits})"}
+        return [whose | ratios for ratios in context.get("sessions", [])]
 
     @staticmethod
     def together(sessions):
@@ -102,7 +104,7 @@ class Results:
         for key in ("system", "compiler", "rust"):
             whole.context[key] = " and ".join(dict.fromkeys(one.context[key] for one in here))
         whole.context["seconds"] = min(one.context["seconds"] for one in here)
-        whole.context["sessions"] = [ratios for one in here for ratios in one.sessions()]
+        whole.context["sessions"] = [ratios for one in here for ratios in one.context.get("sessions", [])]
         whole.context["elsewhere"] = [ratios for one in sessions
                                       for ratios in one.context.get("elsewhere", [])
                                       + (one.sessions() if one not in here else [])]

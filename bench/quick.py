@@ -163,13 +163,14 @@ def medians(results):
 
 
 def spread(results, ratio):
-    """(median, lowest, highest): of the sessions' medians; of one session, of repetitions."""
-    context = results.context
-    sessions = [session[ratio.name]
-                for session in context.get("sessions", []) + context.get("elsewhere", [])
-                if ratio.name in session]
-    values = sessions if len(sessions) > 1 else ratio.compute(results)
-    return tuple(round(float(of(values)), 3) for of in (statistics.median, min, max))
+    """(median, lowest, highest): of the sessions' medians; of one session, of repetitions.  Sessions
+    on other processors count for lowest and highest."""
+    own, other = ([session[ratio.name] for session in results.context.get(which, [])
+                   if ratio.name in session] for which in ("sessions", "elsewhere"))
+    if len(own) <= 1:
+        own = ratio.compute(results)
+    found = statistics.median(own), min(own + other), max(own + other)
+    return tuple(round(float(value), 3) for value in found)
 
 
 def spreads(results, may_lack=False):

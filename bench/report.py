@@ -10,7 +10,7 @@ import growth
 import quick
 from measured import ROOT, circumstances
 
-# Not peers: what nothing can beat.
+# Not peers: what a path is compared with.
 BOUNDS = {"raw", "compared", "one_cas", "one_cas_inlined", "two_calls", "bare_list", "array", "bare",
           "no_table", "no_on_reclaim"}
 HAFT = "haft"
@@ -35,9 +35,10 @@ The first word of every object. `array` is a plain loop over a vector; `haft_pac
 loop over its objects, `haft_local` an inline run over slots, `haft_local_called` a call for each
 object.""", ["iterate"], "size"),
     Section("Opening and closing", """\
-A table for that number of objects, of 24 bytes, is opened and closed, in a domain that is open; `malloc_free` and
-`calloc_free` are a block of the same bytes. Up to 8 KiB of slots are a block that opening clears; more are pages of
-the system, touched when slots are first used, so that opening is two system calls and a page or two whatever the capacity.""",
+Microseconds in which a table for that number of objects, of 24 bytes, is opened and closed, in a domain that is open;
+`malloc_free` and `calloc_free` are a block of the same bytes. Up to 8 KiB of slots are a block that opening clears; more are
+pages of the system, touched when slots are first used, so that opening is two system calls and a page or two whatever the
+capacity.""",
             ["open_close"], "size"),
     Section("Resolve", """\
 Live ids in random order: all in one open read section (`open`), each in a separate one (`each`),
@@ -67,15 +68,15 @@ limit or counters. `shared_ptr` is an array of shared pointers and generations u
 1,024 objects, each held while a word of it is read, in random order (`hold`); one object for each thread
 (`hold_own`); one for all threads (`hold_one`). `mutex_count` and `read_write_count` are a lock and a count, as one
 would write them; `undo_count` raises a count in the word before it looks at the generation; `weak_ptr` locks a weak
-pointer; Rust's tables read under a guard; hash tables and arrays under their lock or in a section. `bare` is the
-bound: two loads and compare-and-swaps. `haft_table` resolves in a read section.""",
+pointer; Rust's tables read under a guard; hash tables and arrays under their lock or in a section. `bare` is what a count
+in the slot's word takes: two loads and compare-and-swaps. `haft_table` resolves in a read section.""",
             ["hold", "hold_own", "hold_one"], "threads"),
     Section("Unwrapping", """\
 Look-ups alone: 1,024 values of 8 bytes, all live; each thread looks all up by id, in random order. `haft_table` resolves
 in a read section for all, `haft_counted_copy` copies the value out, `haft_counted_acquire` acquires and releases.
 `mutex` and `read_write_lock` are an array under a lock; `mutex_slotmap` and `rwlock_slotmap` Rust's slotmap in
 parking_lot's locks; `shared_unordered_map` holds the values in place, under a read-write lock; `weak_ptr` locks a weak
-pointer. `bare` is the bound: a call that loads, compares and loads.""",
+pointer. `bare` is what a copy by a call takes: it loads, compares and loads.""",
             ["unwrap"], "threads"),
     Section("Insert and free without workers", """\
 An object is inserted and freed, again and again; `bare` is three loads and compare-and-swaps. The tables beside it
@@ -108,12 +109,20 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def cell(values):
+def spread_of(values):
     if not values:
         return ""
-    millions = sorted(value / 1e6 for value in values)
-    middle = number(statistics.median(millions))
-    return f"{middle} ({number(millions[0])}-{number(millions[-1])})"
+    middle, low, high = (number(of(values)) for of in (statistics.median, min, max))
+    return middle if low == high else f"{middle} ({low}-{high})"
+
+
+def cell(rates):
+    """Millions a second."""
+    return spread_of([rate / 1e6 for rate in rates or []])
+
+
+def microseconds(rates):
+    return spread_of([1e6 / rate for rate in rates or []])
 
 
 def slots(peaks):
@@ -153,7 +162,8 @@ def section_table(results, section):
     body = []
     order = {workload: at for at, workload in enumerate(section.workloads)}
     for (workload, subject), row in sorted(rows.items(), key=lambda item: order[item[0][0]]):
-        cells = [workload, subject] + [cell(row.get(column)) for column in columns]
+        shown = microseconds if workload == "open_close" else cell
+        cells = [workload, subject] + [shown(row.get(column)) for column in columns]
         body.append(cells + ([slots(row["peak"])] if has_peak else []))
     return list(table(titles, body)) if body else []
 
@@ -228,7 +238,7 @@ def lost(results):
     for name in results.counters:
         workload, subject, size, threads = split(name)
         rate = results.rate(name)
-        if workload != "memory" and not workload.endswith(tuple(BOX_WORKLOADS)) and rate:
+        if workload != "memory" and rate:
             cases.setdefault((workload, size, threads), []).append((subject, rate))
     rows = []
     for (workload, size, threads), subjects in cases.items():
@@ -267,10 +277,9 @@ TIME, FAST = "times the time", "times as fast"
 Row = collections.namedtuple("Row", "what ratios unit")
 ROWS = [
     Row("resolve in an open section, against an array index without any check, 1,024 objects / 16,384 /"
-        " each in a separate memb section / against an index with a comparison",
-        ["resolve_open_vs_raw_1024", "resolve_open_vs_raw_16384", "resolve_each_memb_vs_raw_16384",
-         "resolve_open_vs_compared_16384"], TIME),
-    Row("hold and let go a counted object, against two bare compare-and-swaps / a mutex and a count / sharded-slab"
+        " with a comparison, 16,384",
+        ["resolve_open_vs_raw_1024", "resolve_open_vs_raw_16384", "resolve_open_vs_compared_16384"], TIME),
+    Row("acquire and release a counted object, against two bare compare-and-swaps / a mutex and a count / sharded-slab"
         " / `weak_ptr`", [f"hold_vs_{name}" for name in ("bare_steps", "mutex_count", "sharded_slab", "weak_ptr")],
         TIME),
     Row("copy 8 bytes out of a counted table, against a load with a comparison", ["copy_vs_bare"], TIME),
@@ -385,13 +394,6 @@ def pauses_of(results):
     return found
 
 
-def spread_of(values):
-    if not values:
-        return ""
-    middle, low, high = (number(of(values)) for of in (statistics.median, min, max))
-    return middle if low == high else f"{middle} ({low}-{high})"
-
-
 def single_calls(results):
     rows = [["pauses", subject, *map(spread_of, figures)]
             for subject, figures in pauses_of(results).items()]
@@ -495,11 +497,10 @@ def of_sessions(context):
 
 
 def of_elsewhere(context):
-    """What README's ratios are of beside the figures of this page."""
-    found = collections.Counter(session["processor"] for session in context.get("elsewhere", []))
-    others = " and ".join(f"{circumstances.counted(count, 'session')} on {processor}"
-                          for processor, count in found.items())
-    return f" The ratios in README are of these and of {others}." if others else ""
+    """Whose ratios README's ranges have beside the figures of this page."""
+    found = collections.Counter(session["of"] for session in context.get("elsewhere", []))
+    others = " and ".join(f"{circumstances.counted(count, 'session')} on {what}" for what, count in found.items())
+    return f" The ranges in README are of these and of {others}." if others else ""
 
 
 def of_commits(context):

@@ -66,7 +66,7 @@ DRAWN = ("scaling", "blocked", "pauses")
 
 EPILOG = f"""
 ratios of --quick, of repetition by repetition, with the range that was published (churn rows use the
-workers clock; above 1 haft is better in those with a peer's name):
+workers clock; haft is better below 1 in times, above 1 in pairs and items a second):
 {quick.explain()}
 
 examples:

@@ -6836,7 +6836,8 @@ HAFT_INTERNAL void haft__queue_close(haft_counted *table);
  *
  * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
  * head that came back from one that stayed.  A thread begins at the shard that its number names,
- * and moves to the next one when another call was faster there: two threads do not stay at one.
+ * and moves to the next one when another call was faster there: threads part while there are
+ * shards enough.
  *
  * Edges in this file.
  *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_try, shards_look, shards_close
