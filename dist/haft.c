@@ -6836,8 +6836,8 @@ HAFT_INTERNAL void haft__queue_close(haft_counted *table);
  *
  * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
  * head that came back from one that stayed.  A thread begins at the shard that its number names,
- * and moves to the next one when another call was faster there: threads part while there are
- * shards enough.
+ * and may move on when another call was faster: two that collide part while there are shards
+ * enough.
  *
  * Edges in this file.
  *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_try, shards_look, shards_close
@@ -6853,7 +6853,7 @@ HAFT_INTERNAL uint64_t haft__shards_count(uint64_t capacity);
 HAFT_INTERNAL haft__THREAD_LOCAL uint32_t haft__shards_thread; /* the calling thread's number; 0: it has none yet */
 HAFT_INTERNAL uint32_t haft__shards_number_thread(void);
 
-/* Another call was faster where the calling thread gave or took. */
+/* Another call was faster where the calling thread gave or took, or closed the table. */
 static inline void haft__shards_move_thread(void)
 {
     haft__shards_thread++;
@@ -6905,22 +6905,25 @@ HAFT_INTERNAL haft_status haft__shards_take_surely(haft_counted *table, uint64_t
 /* Slot `index` is free for `life`.  False: the table is closed, and the slot still the caller's. */
 static inline bool haft__shards_give(haft_counted *table, uint64_t index, uint32_t life)
 {
-    haft__atomic_u64 *shard = haft__shards_own(table);
     haft__atomic_u64 *at = haft__counted_at(table, index);
-    uint64_t head;
 
     assert(haft__counted_state_of(haft__load_relaxed(OWN, at)) == haft__COUNTED_RESERVED ||
            haft__counted_state_of(haft__load_relaxed(OWN, at)) == haft__COUNTED_FREE);
-    do {
-        head = haft__load_relaxed(RETRY, shard);
+    for (;;) {
+        haft__atomic_u64 *shard = haft__shards_own(table);
+        const uint64_t head = haft__load_relaxed(RETRY, shard);
+
         if (haft__counted_low(head) == haft__COUNTED_CLOSED) {
             haft__store_relaxed(OWN, at, haft__counted_word(life, haft__COUNTED_FREE, haft__COUNTED_NONE));
             return false;
         }
         haft__store_relaxed(OWN, at, haft__counted_word(life, haft__COUNTED_FREE, haft__counted_low(head)));
         /* Weakened, the slot could be taken with a link or a life from before. */
-    } while (!haft__cas_release(SHARD, shard, head, (head & ~haft__COUNTED_LOW_MASK) | index));
-    return true;
+        if (haft__cas_release(SHARD, shard, head, (head & ~haft__COUNTED_LOW_MASK) | index)) {
+            return true;
+        }
+        haft__shards_move_thread();
+    }
 }
 
 /* Take all slots, and mark the shards closed. */

@@ -4,8 +4,8 @@
  *
  * A stack is R. K. Treiber's (IBM RJ 5118, 1986): the head's number of takings, 34 bits, tells a
  * head that came back from one that stayed.  A thread begins at the shard that its number names,
- * and moves to the next one when another call was faster there: threads part while there are
- * shards enough.
+ * and may move on when another call was faster: two that collide part while there are shards
+ * enough.
  *
  * Edges in this file.
  *   SHARD   shards_give, shards_try, end_plainly (release) -> shards_try, shards_look, shards_close
@@ -27,7 +27,7 @@ uint64_t shards_count(uint64_t capacity);
 extern THREAD_LOCAL uint32_t shards_thread; /* the calling thread's number; 0: it has none yet */
 uint32_t shards_number_thread(void);
 
-/* Another call was faster where the calling thread gave or took. */
+/* Another call was faster where the calling thread gave or took, or closed the table. */
 static inline void shards_move_thread(void)
 {
     shards_thread++;
@@ -79,22 +79,25 @@ haft_status shards_take_surely(haft_counted *table, uint64_t *index);
 /* Slot `index` is free for `life`.  False: the table is closed, and the slot still the caller's. */
 static inline bool shards_give(haft_counted *table, uint64_t index, uint32_t life)
 {
-    atomic_u64 *shard = shards_own(table);
     atomic_u64 *at = counted_at(table, index);
-    uint64_t head;
 
     assert(counted_state_of(load_relaxed(OWN, at)) == COUNTED_RESERVED ||
            counted_state_of(load_relaxed(OWN, at)) == COUNTED_FREE);
-    do {
-        head = load_relaxed(RETRY, shard);
+    for (;;) {
+        atomic_u64 *shard = shards_own(table);
+        const uint64_t head = load_relaxed(RETRY, shard);
+
         if (counted_low(head) == COUNTED_CLOSED) {
             store_relaxed(OWN, at, counted_word(life, COUNTED_FREE, COUNTED_NONE));
             return false;
         }
         store_relaxed(OWN, at, counted_word(life, COUNTED_FREE, counted_low(head)));
         /* Weakened, the slot could be taken with a link or a life from before. */
-    } while (!cas_release(SHARD, shard, head, (head & ~COUNTED_LOW_MASK) | index));
-    return true;
+        if (cas_release(SHARD, shard, head, (head & ~COUNTED_LOW_MASK) | index)) {
+            return true;
+        }
+        shards_move_thread();
+    }
 }
 
 /* Take all slots, and mark the shards closed. */

@@ -90,8 +90,8 @@ typedef struct haft_counted_options {
 
 /*
  * How long ids last.  A generation of b bits gives a slot 2^b - 1 lives; with `wrap` its ids repeat
- * then.  Without min_free a thread uses the slot that it freed last next, so 2^b - 1 births of one
- * object wear it out.  With min_free = m a slot's k-th life begins at the earliest with the
+ * then.  Without min_free a thread mostly uses the slot that it freed last next, so 2^b - 1 births
+ * of one object wear it out.  With min_free = m a slot's k-th life begins at the earliest with the
  * ((k - 1) * (m + 1) + 1)-th id that the table issues, whichever threads issue them; the m slots
  * are additional to the capacity.  20 + 12 bits and m = 500,000: 2 billion ids before one repeats.
  */

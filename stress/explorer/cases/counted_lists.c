@@ -31,7 +31,6 @@ static shared_u64 *owner_of(haft_id id)
 
 static haft_id insert_alone(void)
 {
-    choose_shard(0); /* a thread that was second somewhere has moved */
     const haft_id id = insert_surely();
 
     require(add(owner_of(id), 1) == 0, "two objects in one slot");
@@ -40,7 +39,6 @@ static haft_id insert_alone(void)
 
 static void free_alone(haft_id id)
 {
-    choose_shard(0);
     require(add(owner_of(id), UINT64_MAX) == 1, "a slot has lost its object");
     require(free_counted(id), "another thread has freed an object");
 }
@@ -54,57 +52,111 @@ static void set_up_shard(void)
     poke(owner_of(ids[0]), 1);
 }
 
+/* A thread that was second somewhere has moved. */
+static haft_id insert_in_first(void)
+{
+    choose_shard(0);
+    return insert_alone();
+}
+
+static void free_in_first(haft_id id)
+{
+    choose_shard(0);
+    free_alone(id);
+}
+
 static void shard_body(uint32_t thread)
 {
     race_begin();
     if (thread == 0) {
-        free_alone(insert_alone());
+        free_in_first(insert_in_first());
     } else {
-        const haft_id own = insert_alone();
-        const haft_id other = insert_alone();
+        const haft_id own = insert_in_first();
+        const haft_id other = insert_in_first();
 
-        free_alone(own);
-        free_alone(other);
+        free_in_first(own);
+        free_in_first(other);
     }
     race_end();
 }
 
 static void shard_bodies(uint32_t thread)
 {
-    if (thread == 0) {
-        shard_body(0);
-        return;
+    shard_body(thread);
+    if (thread == 1) {
+        free_in_first(ids[0]);
     }
-    shard_body(1);
-    free_alone(ids[0]);
 }
 
 EXPLORE(counted_shard, 2, set_up_shard, shard_bodies, close_counted,
         "a slot goes from one thread to the next, with its last life over");
 
-/* --- counted_move: of two threads at one shard one moves to the next --- */
+/* --- counted_move_*: of two threads at one shard one moves to the next --- */
+
+static uint32_t number_at_first(void)
+{
+    choose_shard(0);
+    return shards_thread;
+}
+
+static void look_whether_moved(uint32_t number)
+{
+    if (shards_thread != number) {
+        met(); /* else the case is never met */
+    }
+}
 
 static void set_up_move(void)
 {
     fill((haft_counted_options){.capacity = 4}, 2);
 }
 
-/* In its insertion, which begins again; or as it gives the slot of an object that was there. */
-static void move_body(uint32_t thread)
+static void move_free_body(uint32_t thread)
 {
-    choose_shard(0);
-    const uint32_t number = shards_thread;
-    const haft_id id = insert_surely();
+    const uint32_t number = number_at_first();
 
     require(free_counted(ids[thread]), "no free");
-    if (shards_thread != number) {
-        met();
-    }
-    require(free_counted(id), "no free");
+    look_whether_moved(number);
 }
 
-EXPLORE(counted_move, 2, set_up_move, move_body, close_counted,
-        "a thread moves away from where another one was faster");
+EXPLORE(counted_move_free, 2, set_up_move, move_free_body, close_counted,
+        "a thread moves away from where another one was faster to free");
+
+/* Slots are given by the list's own call. */
+static void move_abort_body(uint32_t thread)
+{
+    const haft_id id = reserve_counted();
+    const uint32_t number = number_at_first();
+
+    (void)thread;
+    abort_counted(id);
+    look_whether_moved(number);
+}
+
+EXPLORE(counted_move_abort, 2, set_up_move, move_abort_body, close_counted,
+        "a thread moves away from where another one was faster to give a slot back");
+
+static void set_up_move_reserve(void)
+{
+    fill((haft_counted_options){.capacity = 4}, 2);
+    for (int i = 0; i < 2; i++) {
+        choose_shard(0);
+        require(free_counted(ids[i]), "no free");
+    }
+}
+
+static void move_reserve_body(uint32_t thread)
+{
+    const uint32_t number = number_at_first();
+    const haft_id id = reserve_counted();
+
+    (void)thread;
+    look_whether_moved(number);
+    abort_counted(id);
+}
+
+EXPLORE(counted_move_reserve, 2, set_up_move_reserve, move_reserve_body, close_counted,
+        "a thread moves away from where another one was faster to take a slot");
 
 /* --- counted_full: of two slots one is free at each moment, in one shard or the other --- */
 
