@@ -82,10 +82,10 @@ static void serve(void *arg)
 {
     struct member *member = arg;
 
-    if (reuses) { /* or a schedule had other points in the thread's first use */
-        hooked_number_thread();
-    }
     do {
+        if (reuses) { /* or schedules had other points, as the thread had been used before */
+            hooked_number_thread();
+        }
         await_call(member);
         schedule_enter(member->number);
         hooked_acquire(member);

@@ -87,10 +87,13 @@ void hooked_release(void *token)
 
 void hooked_number_thread(void)
 {
+    static THREAD_LOCAL uint32_t shard;
+
     thread_number();
-    if (shards_thread == 0) {
-        shards_number_thread();
+    if (shard == 0) {
+        shard = shards_number_thread();
     }
+    shards_thread = shard; /* it may have moved in the schedule before */
 }
 
 /* A step of the calling thread on that word; before it a signal may come. */

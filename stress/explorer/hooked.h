@@ -11,7 +11,8 @@ void hooked_use_history(bool use);
 void hooked_acquire(void *token);
 void hooked_release(void *token);
 
-/* Gives the calling thread, outside schedules, what the library gives a thread once: a number. */
+/* Gives the calling thread, outside schedules, what the library gives a thread once: a number; the
+ * same before each schedule. */
 void hooked_number_thread(void);
 
 /* What can be broken on purpose, for some case to find out. */

@@ -91,7 +91,7 @@ static void shard_bodies(uint32_t thread)
 EXPLORE(counted_shard, 2, set_up_shard, shard_bodies, close_counted,
         "a slot goes from one thread to the next, with its last life over");
 
-/* --- counted_move_*: of two threads at one shard one moves to the next --- */
+/* --- counted_move_*: of two threads at one shard one moves to the next; else none is met --- */
 
 static uint32_t number_at_first(void)
 {
@@ -102,7 +102,7 @@ static uint32_t number_at_first(void)
 static void look_whether_moved(uint32_t number)
 {
     if (shards_thread != number) {
-        met(); /* else the case is never met */
+        met();
     }
 }
 
@@ -136,15 +136,6 @@ static void move_abort_body(uint32_t thread)
 EXPLORE(counted_move_abort, 2, set_up_move, move_abort_body, close_counted,
         "a thread moves away from where another one was faster to give a slot back");
 
-static void set_up_move_reserve(void)
-{
-    fill((haft_counted_options){.capacity = 4}, 2);
-    for (int i = 0; i < 2; i++) {
-        choose_shard(0);
-        require(free_counted(ids[i]), "no free");
-    }
-}
-
 static void move_reserve_body(uint32_t thread)
 {
     const uint32_t number = number_at_first();
@@ -155,7 +146,7 @@ static void move_reserve_body(uint32_t thread)
     abort_counted(id);
 }
 
-EXPLORE(counted_move_reserve, 2, set_up_move_reserve, move_reserve_body, close_counted,
+EXPLORE(counted_move_reserve, 2, set_up_shard, move_reserve_body, close_counted,
         "a thread moves away from where another one was faster to take a slot");
 
 /* --- counted_full: of two slots one is free at each moment, in one shard or the other --- */
