@@ -36,9 +36,9 @@ loop over its objects, `haft_local` an inline run over slots, `haft_local_called
 object.""", ["iterate"], "size"),
     Section("Opening and closing", """\
 Microseconds in which a table for that number of objects, of 24 bytes, is opened and closed, in a domain that is open;
-`malloc_free` and `calloc_free` are a block of the same bytes. Up to 8 KiB of slots are a block that opening clears; more are
-pages of the system, touched when slots are first used, so that opening is two system calls and a page or two whatever the
-capacity.""",
+`malloc_free` and `calloc_free` are a block of the same bytes. Up to 8 KiB of slots, in a `haft_table` with those that
+workers hold back, are a block that opening clears; more are pages of the system, touched when slots are first used, so that
+opening is two system calls and a page or two whatever the capacity.""",
             ["open_close"], "size"),
     Section("Resolve", """\
 Live ids in random order: all in one open read section (`open`), each in a separate one (`each`),
@@ -523,7 +523,9 @@ def head(context):
         f" {context['compiler']}, `-c opt`; {context['rust']}, release build;"
         f" {of_commits(context)}. Cells are millions of items a second: the median of"
         f" {circumstances.counted(context['repetitions'], 'repetition')} (lowest-highest)"
-        f"{of_sessions(context)}, of at least {context['seconds']} s each. Peak slots: the median (to the most)."
+        f"{of_sessions(context)}, of at least {context['seconds']} s each. README's ratios are medians of the"
+        " quotients of figures made seconds apart, so they differ from the quotients of two cells."
+        " Peak slots: the median (to the most)."
         f" {threads[0].upper()}{threads[1:]}{of_series(context)}{of_elsewhere(context)}",
         "",
     ]
