@@ -3,13 +3,16 @@
 import collections
 import statistics
 
-# What grows, the beginning of the workloads' names, and for each call what include/haft says.
+# What grows, the beginning of the workloads' names, and for each call what include/haft says; of
+# tables that differ, for each.
 Group = collections.namedtuple("Group", "what prefix contracts")
 GROUPS = [
     Group("live objects", "objects_", {"resolve": "O(1)", "replace": "O(1)"}),
     Group("open tables", "tables_", {
         "resolve": "O(1)", "insert_free": "O(1)",
-        "open_close": "opening O(1); closing O(workers of the table and what waits in it)"}),
+        "open_close": {
+            "haft_table": "opening O(1); closing O(workers of the table and what waits in it)",
+            "haft_counted": "opening O(1); closing O(slots ever used)"}}),
     Group("open workers", "workers_", {
         "quiescent": "O(1) while few slots of the worker wait, else O(workers and their threads)",
         "insert_free": "O(1); a quiescent point O(workers and their threads) while many slots wait",
@@ -61,6 +64,7 @@ def group_table(group, found):
     for call, contract in group.contracts.items():
         for (_, subject), row in (item for item in found.items() if item[0][0] == call):
             said = contract if subject.startswith("haft") else "bound"
+            said = said[subject] if isinstance(said, dict) else said
             cells = [cell(row.get(size)) for size in sizes]
             yield "| " + " | ".join([call, subject, said, *cells]) + " |"
     yield ""

@@ -4,9 +4,10 @@
  * Edges in this file.
  *   PUBLISH  publish_word (release) -> haft_counted_acquire, copy_from (acquire)   object before
  *            word
- *   HOLD     haft_counted_release, free_any (release) -> haft_counted_release, the last one,
- *            free_any, end_plainly, haft_counted_take (acquire)   all uses by holders before the
- *            object's end; between them lie only read-modify-writes
+ *   HOLD     haft_counted_release, free_any, and publish_word, for an end without a hold (release)
+ *            -> haft_counted_release, the last one, free_any, end_plainly, haft_counted_take
+ *            (acquire)   all uses by holders before the object's end; between them lie only
+ *            read-modify-writes
  *   RETRY    a first look; the compare-and-swap decides
  *   SAME     a copy's second look, after the object's words were acquired
  *   ONWARD   the caller's hold already orders the object

@@ -60,8 +60,8 @@ NOINLINE static haft_status insert_anywhere(haft_counted *table, const void *obj
 
     if (status == HAFT_OK) {
         values_write(table, counted_object(at), object);
-        publish_word(at, load_relaxed(OWN, at));
         *id = inserted;
+        publish_word(at, load_relaxed(OWN, at)); /* last, as below */
     }
     return status;
 }
@@ -79,8 +79,8 @@ haft_status haft_counted_insert(haft_counted *table, const void *object, haft_id
 
     assert(load_relaxed(OWN, at) == word && counted_state_of(word) == COUNTED_FREE);
     object_copy_words(counted_object(at), object, table->object_size);
-    publish_word(at, word);
     *id = counted_id(table, index, counted_life(word));
+    publish_word(at, word); /* last: a thread that sees the object may close the table */
     return HAFT_OK;
 }
 

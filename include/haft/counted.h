@@ -102,7 +102,8 @@ typedef struct haft_counted_options {
  * Returns   HAFT_OK and the table in `*table`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
  *           the option; HAFT_NO_MEMORY: no address space or memory, or `memory` is too small.
  * Progress  blocking (mmap, malloc, a lock: an export holds it while it counts).
- * Cost      O(1): memory is touched when slots are first used.
+ * Cost      O(1): memory is touched when slots are first used; up to 8 KiB of slots, or `memory`,
+ *           are cleared.
  */
 haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
                                     haft_counted **table);
@@ -135,7 +136,7 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  *           an object is held or reserved, a call is under way in another thread, or this is an
  *           on_destroy of the table.
  * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold or
- *           a reservation which the table still counts.
+ *           a reservation which the table still counts, and insertions whose object was seen live.
  * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  * Cost      O(slots ever used).
  */

@@ -51,8 +51,8 @@ static const struct status_words known_statuses[HAFT_STATUS_COUNT] = {
     WORDS(HAFT_BAD_FIRST_GENERATION,
           "first_generation: at most 2^generation_bits - 1, or HAFT_RANDOM_GENERATION"),
     WORDS(HAFT_BAD_REUSE, "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"),
-    WORDS(HAFT_BAD_MIN_FREE, "min_free: with the capacity at most 2^index_bits - 4; of a local "
-                             "table only with HAFT_REUSE_FIFO"),
+    WORDS(HAFT_BAD_MIN_FREE, "min_free: with the capacity at most 2^index_bits - 4, of a counted "
+                             "table at most 2^30 - 4; of a local table only with HAFT_REUSE_FIFO"),
     WORDS(HAFT_BAD_PINS, "pins: only for types declared with HAFT_TYPED_PINNED"),
     WORDS(HAFT_BAD_WAITING_BYTES, "waiting_bytes: at least one slot, object and overhead, or 0"),
     WORDS(HAFT_BAD_FOREIGN_CLOCK,

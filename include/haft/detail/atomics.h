@@ -56,6 +56,15 @@ typedef _Atomic(uint64_t) haft_atomic_u64;
 typedef memory_order haft_order;
 #endif
 
+/* Signal handlers, and children of a fork, wait for no lock of an atomic operation. */
+#if defined(__GNUC__) && !defined(__TINYC__)
+#ifdef __cplusplus
+static_assert(__atomic_always_lock_free(8, 0), "haft needs a lock-free 8-byte compare-and-swap");
+#else
+_Static_assert(__atomic_always_lock_free(8, 0), "haft needs a lock-free 8-byte compare-and-swap");
+#endif
+#endif
+
 #define HAFT_RELAXED HAFT_ORDER(relaxed)
 #define HAFT_ACQUIRE HAFT_ORDER(acquire)
 #define HAFT_RELEASE HAFT_ORDER(release)

@@ -201,7 +201,7 @@ bool free_counted(haft_id id)
     return status == HAFT_OK;
 }
 
-bool take_counted(haft_id id)
+haft_status take_counted(haft_id id)
 {
     struct numbered object;
     const haft_status status = haft_counted_take(counted, id, &object);
@@ -214,7 +214,7 @@ bool take_counted(haft_id id)
         require(noted(&known[id.bits].holders) == 0, "an object is taken while it is held");
         require(is_of(&object, id), "another id's object is taken");
     }
-    return status == HAFT_OK;
+    return status;
 }
 
 /* --- holders --- */
@@ -242,6 +242,11 @@ void let_go(haft_id id)
 {
     note(&known[id.bits].holders, UINT64_MAX);
     require_status(haft_counted_release(counted, id), HAFT_OK, "releasing");
+}
+
+bool is_held(haft_id id)
+{
+    return noted(&known[id.bits].holders) != 0;
 }
 
 void forget_holders(haft_id id)

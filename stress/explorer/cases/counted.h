@@ -40,7 +40,7 @@ void abort_counted(haft_id id);
 
 /* Whether the calling thread has ended the id's life: only one thread does. */
 bool free_counted(haft_id id);
-bool take_counted(haft_id id);
+haft_status take_counted(haft_id id); /* HAFT_OK, HAFT_STALE or HAFT_IN_USE */
 
 /* Acquire; what is held must be the id's object. */
 bool hold(haft_id id);
@@ -48,6 +48,9 @@ void hold_again(haft_id id);
 
 /* A hold of the calling thread ends, or one that it was left. */
 void let_go(haft_id id);
+
+/* Whether a thread has held it that has not begun to let go. */
+bool is_held(haft_id id);
 
 /* Its holders were threads that are gone. */
 void forget_holders(haft_id id);

@@ -3,6 +3,7 @@
  * closing beside calls that are under way.
  */
 #include "stress/explorer/cases/counted.h"
+#include "stress/explorer/scheduler.h"
 #include "stress/explorer/watch.h"
 #include <stddef.h>
 
@@ -236,7 +237,7 @@ static void signal_plain_body(uint32_t thread)
 
     require(hold(id), "no hold");
     let_go(id);
-    require(take_counted(id), "an object without holders is not taken");
+    require_status(take_counted(id), HAFT_OK, "taking an object without holders");
     if (signal_handle(NULL)) {
         end_others();
     }
@@ -254,38 +255,92 @@ EXPLORE(counted_signal_queue, 2, set_up_signal_queue, signal_plain_body, close_c
 
 #define FORKER 2
 
-static bool calls[2];       /* threads that are in a call, and may have a slot in their hand */
+static uint64_t in_hand[2]; /* slots that a thread may have in its hand: in a call, or reserved */
 static haft_id inserted[2]; /* by these threads */
+static void (*act)(uint32_t thread);
+
+static void open_to_fork(haft_counted_options options, void (*also)(haft_id id),
+                         void (*acted)(uint32_t thread))
+{
+    open_with(options, 3, also);
+    require(hold(ids[1]), "no hold");
+    for (int i = 0; i < 2; i++) {
+        in_hand[i] = 0;
+        inserted[i] = HAFT_NIL;
+    }
+    act = acted;
+}
+
+/* 0 and 1 are freed, 1 by its holder, and others inserted. */
+static void free_and_insert(uint32_t thread)
+{
+    in_hand[thread] = 1;
+    free_counted(ids[thread]);
+    in_hand[thread] = 0;
+    if (thread == 1) {
+        in_hand[1] = 1;
+        let_go(ids[1]);
+        in_hand[1] = 0;
+    }
+    in_hand[thread] = 1;
+    insert_counted(&inserted[thread]);
+    in_hand[thread] = 0;
+}
 
 static void set_up_fork(void)
 {
-    open_with((haft_counted_options){.capacity = 4}, 3, NULL);
-    require(hold(ids[1]), "no hold");
-    inserted[0] = HAFT_NIL;
-    inserted[1] = HAFT_NIL;
+    open_to_fork((haft_counted_options){.capacity = 4}, NULL, free_and_insert);
 }
 
 static void set_up_fork_queue(void)
 {
-    open_with((haft_counted_options){.capacity = 3, .min_free = 1}, 3, NULL);
-    require(hold(ids[1]), "no hold");
-    inserted[0] = HAFT_NIL;
-    inserted[1] = HAFT_NIL;
+    open_to_fork((haft_counted_options){.capacity = 3, .min_free = 1}, NULL, free_and_insert);
 }
 
-static void act(uint32_t thread)
+/* 0 is taken and another one published; 1, whose holder holds it once more, given back; a
+ * reservation given up. */
+static void take_and_reserve(uint32_t thread)
 {
-    calls[thread] = true;
-    free_counted(ids[thread]);
-    calls[thread] = false;
-    if (thread == 1) {
-        calls[1] = true;
+    in_hand[thread] = 1;
+    if (thread == 0) {
+        require_status(take_counted(ids[0]), HAFT_OK, "taking an object without holders");
+        inserted[0] = reserve_counted();
+        haft_counted_publish(counted, inserted[0]);
+    } else {
+        hold_again(ids[1]);
         let_go(ids[1]);
-        calls[1] = false;
+        abort_counted(reserve_counted());
     }
-    calls[thread] = true;
-    insert_counted(&inserted[thread]);
-    calls[thread] = false;
+    in_hand[thread] = 0;
+}
+
+static void set_up_fork_take(void)
+{
+    open_to_fork((haft_counted_options){.capacity = 4}, NULL, take_and_reserve);
+}
+
+/* 0 frees 2, which waits in the chain of the call that destroys 0. */
+static void end_third(haft_id id)
+{
+    if (id.bits == ids[0].bits) {
+        free_counted(ids[2]);
+    }
+}
+
+static void free_in_chain(uint32_t thread)
+{
+    if (thread == 0) {
+        in_hand[0] = 2;
+        free_counted(ids[0]);
+        in_hand[0] = 0;
+    } else {
+        free_and_insert(1);
+    }
+}
+
+static void set_up_fork_chain(void)
+{
+    open_to_fork((haft_counted_options){.capacity = 4}, end_third, free_in_chain);
 }
 
 /* An object that the others have left live, or freed and held; or none any more. */
@@ -298,8 +353,11 @@ static void end_left(haft_id id)
 
     forget_holders(id);
     const bool is_freed = haft_counted_free(counted, id) == HAFT_OK;
-    const bool is_released = haft_counted_release(counted, id) == HAFT_OK;
+    bool is_released = false;
 
+    while (haft_counted_release(counted, id) == HAFT_OK) {
+        is_released = true;
+    }
     require(ends_of(id) == before + (is_freed || is_released),
             "an object that is left does not end");
 }
@@ -307,7 +365,7 @@ static void end_left(haft_id id)
 /* Each slot that no call had is there. */
 static void go_on(void)
 {
-    const uint64_t calls_cut_off = (uint64_t)calls[0] + calls[1];
+    const uint64_t lost = in_hand[0] + in_hand[1];
     const uint64_t capacity = haft_counted_stats_get(counted).capacity;
     uint64_t slots = 0;
     haft_id id;
@@ -322,7 +380,7 @@ static void go_on(void)
         require(hold(id), "the child's own object is not there");
         let_go(id);
     }
-    require(slots + calls_cut_off >= capacity, "the child has lost a slot that no call had");
+    require(slots + lost >= capacity, "the child has lost a slot that no thread had in its hand");
 }
 
 static void fork_body(uint32_t thread)
@@ -347,7 +405,7 @@ static void close_or_abandon(void)
     const haft_status status = haft_counted_close(counted);
 
     require(status == HAFT_OK || status == HAFT_IN_USE, "closing is told something odd");
-    require(status == HAFT_OK || calls[0] || calls[1], "a table without calls is in use");
+    require(status == HAFT_OK || in_hand[0] + in_hand[1] != 0, "a table without calls is in use");
     if (status != HAFT_OK) {
         haft_counted_abandon(counted);
     }
@@ -358,18 +416,67 @@ EXPLORE(counted_fork, 3, set_up_fork, fork_body, close_or_abandon,
         "a call that a fork cuts off costs the slots in its hand, and no more");
 EXPLORE(counted_fork_queue, 3, set_up_fork_queue, fork_body, close_or_abandon,
         "the same with min_free");
+EXPLORE(counted_fork_take, 3, set_up_fork_take, fork_body, close_or_abandon,
+        "the same of calls that take, reserve, publish and give up, and hold once more");
+EXPLORE(counted_fork_chain, 3, set_up_fork_chain, fork_body, close_or_abandon,
+        "a call that destroys and is cut off costs its chain as well");
+
+/* --- counted_fork_close: while another thread closes --- */
+
+static void set_up_fork_close(void)
+{
+    open_with((haft_counted_options){.capacity = 3}, 2, NULL);
+    require(hold(ids[0]), "no hold");
+}
+
+/* The child's own table, as far as closing has come, until it abandons it. */
+static void use_closing(void)
+{
+    haft_id id;
+    const haft_status status = insert_counted(&id);
+
+    require(status == HAFT_OK || status == HAFT_CLOSED, "an insertion is told something odd");
+    require(!hold(id) || status == HAFT_OK, "an object is held that was not inserted");
+    require(haft_counted_again(counted, ids[0]), "a hold is lost");
+    require_status(haft_counted_release(counted, ids[0]), HAFT_OK, "releasing");
+}
+
+static void fork_close_body(uint32_t thread)
+{
+    choose_shard(thread);
+    race_begin();
+    if (thread == 1) {
+        fork_here();
+        use_closing();
+    } else {
+        require_status(haft_counted_close(counted), HAFT_IN_USE, "closing while one is held");
+        race_end();
+        end_before_fork();
+        return;
+    }
+    race_end();
+}
+
+static void abandon(void)
+{
+    haft_counted_abandon(counted);
+    watch_forget();
+}
+
+EXPLORE(counted_fork_close, 2, set_up_fork_close, fork_close_body, abandon,
+        "the child of a fork that cuts closing off goes on with what it holds");
 
 /* --- counted_close_wait: beside release, insertion, free, and the end of a reservation --- */
 
 static haft_id reserved;
-static bool is_closed;
+static shared_u64 is_closed;
 
 static void open_to_close(haft_counted_options options)
 {
     open_with(options, 2, NULL);
     require(hold(ids[0]), "no hold");
     reserved = reserve_counted();
-    is_closed = false;
+    poke(&is_closed, false);
 }
 
 static void set_up_close(void)
@@ -457,26 +564,35 @@ EXPLORE(counted_close_links, 2, set_up_close_links, close_links_body, tear_down_
 
 /* --- counted_close: may be refused, and called again --- */
 
+static void try_to_close(void)
+{
+    const haft_status status = haft_counted_close(counted);
+
+    require(status == HAFT_OK || status == HAFT_IN_USE, "closing is told something odd");
+    poke(&is_closed, status == HAFT_OK);
+}
+
+/* Met where a call that gives back has not ended when closing has. */
 static void close_body(uint32_t thread)
 {
     choose_shard(thread);
-    race_begin();
     if (thread == 0) {
-        const haft_status status = haft_counted_close(counted);
-
-        require(status == HAFT_OK || status == HAFT_IN_USE, "closing is told something odd");
-        is_closed = status == HAFT_OK;
-    } else if (thread == 1) {
+        try_to_close();
+        return;
+    }
+    if (thread == 1) {
         let_go(ids[0]);
     } else {
         abort_counted(reserved);
     }
-    race_end();
+    if (peek(&is_closed)) {
+        met();
+    }
 }
 
 static void tear_down_close(void)
 {
-    if (is_closed) {
+    if (peek(&is_closed)) {
         tear_down_close_wait();
     } else {
         close_counted();
@@ -485,6 +601,39 @@ static void tear_down_close(void)
 
 EXPLORE(counted_close, 3, set_up_close, close_body, tear_down_close,
         "a table closes when nothing of it is in use, and may be closed again until then");
+
+/* --- counted_close_seen: beside the insertion whose object another thread has seen --- */
+
+static void set_up_close_seen(void)
+{
+    open_plain((haft_counted_options){.capacity = 1});
+    free_counted(insert_surely());
+    ids[0] = haft_id_pack(haft_counted_info(counted).layout, HAFT_FIRST_INDEX, 2, 0);
+    poke(&is_closed, false);
+}
+
+static void close_seen_body(uint32_t thread)
+{
+    haft_id id;
+
+    choose_shard(0); /* where the slot is */
+    if (thread == 1) {
+        while (!haft_counted_is_live(counted, ids[0])) {
+            schedule_yield();
+        }
+        try_to_close();
+        require(peek(&is_closed), "an object that was seen keeps its table open");
+        return;
+    }
+    require_status(insert_counted(&id), HAFT_OK, "inserting");
+    require(id.bits == ids[0].bits, "the second id is another one");
+    if (peek(&is_closed)) {
+        met();
+    }
+}
+
+EXPLORE(counted_close_seen, 2, set_up_close_seen, close_seen_body, tear_down_close,
+        "an insertion is over for the table when its object is live");
 
 /* --- counted_close_looks: beside looks, which go on where the table stays --- */
 
@@ -537,6 +686,13 @@ static void set_up_close_insert(void)
     require(hold(ids[0]), "no hold");
 }
 
+/* Without a queue; what is freed beside closing ends once. */
+static void set_up_close_free(void)
+{
+    open_with((haft_counted_options){.capacity = 3}, 2, NULL);
+    require(hold(ids[0]), "no hold");
+}
+
 static void close_insert_body(uint32_t thread)
 {
     haft_id id;
@@ -555,3 +711,19 @@ static void close_insert_body(uint32_t thread)
 
 EXPLORE(counted_close_insert, 2, set_up_close_insert, close_insert_body, tear_down_held,
         "a table that is being closed is closed, and not full");
+
+static void close_free_body(uint32_t thread)
+{
+    if (thread == 2) {
+        choose_shard(thread);
+        race_begin();
+        free_counted(ids[1]);
+        require(ends_of(ids[1]) <= 1, "an object ends twice");
+        race_end();
+    } else {
+        close_insert_body(thread);
+    }
+}
+
+EXPLORE(counted_close_free, 3, set_up_close_free, close_free_body, tear_down_held,
+        "an object ends once, whether closing frees it or another thread beside it");

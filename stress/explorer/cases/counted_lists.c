@@ -271,6 +271,7 @@ static struct stay {
 } stays[THREADS][MOST_STAYS];
 static uint64_t capacity;
 static uint64_t min_free;
+static bool stays_long; /* other threads go on meanwhile, without a preemption */
 static shared_u64 births; /* that have begun, without those that were refused */
 
 static uint64_t noted(shared_u64 *word)
@@ -289,6 +290,7 @@ static void set_up_stays(haft_counted_options options)
 {
     capacity = options.capacity;
     min_free = options.min_free;
+    stays_long = options.capacity > 1;
     atomic_store_explicit(&births, 0, memory_order_relaxed);
     fill(options, 0);
     for (int thread = 0; thread < THREADS; thread++) {
@@ -351,6 +353,9 @@ static void stay(uint32_t thread, uint32_t number)
     if (status == HAFT_OK) {
         require_rest(id);
         require(add(owner_of(id), 1) == 0, "two objects in one slot");
+        if (stays_long) {
+            schedule_yield();
+        }
         free_alone(id);
     } else {
         atomic_fetch_sub_explicit(&births, 1, memory_order_relaxed);
@@ -365,11 +370,9 @@ static void stay(uint32_t thread, uint32_t number)
 static void stay_body(uint32_t thread)
 {
     choose_shard(thread);
-    race_begin();
     for (uint32_t i = 0; i < 2; i++) {
         stay(thread, i);
     }
-    race_end();
 }
 
 /* No slot is lost. */
@@ -438,6 +441,8 @@ static void set_up_queue(void)
 
 EXPLORE(counted_queue, 2, set_up_queue, stay_body, tear_down_stays,
         "a slot rests until others have been used, and a table is full if it is");
+EXPLORE(counted_queue_three, 3, set_up_queue, stay_body, tear_down_stays,
+        "the same, and a third thread: full while one has the slot that need not rest");
 
 /* --- counted_queue_two: threads that have a slot each, as the queue goes round --- */
 
