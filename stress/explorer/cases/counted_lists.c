@@ -271,7 +271,7 @@ static struct stay {
 } stays[THREADS][MOST_STAYS];
 static uint64_t capacity;
 static uint64_t min_free;
-static bool stays_long; /* other threads go on meanwhile, without a preemption */
+static bool stays_long;   /* other threads go on meanwhile, without a preemption */
 static shared_u64 births; /* that have begun, without those that were refused */
 
 static uint64_t noted(shared_u64 *word)
