@@ -70,6 +70,7 @@ static const struct {
     [CALL_COUNTED_FREE] = {step_counted, AS_IS, false},
     [CALL_COUNTED_TAKE] = {step_counted, AS_IS, false},
     [CALL_COUNTED_STALE] = {step_counted, AS_IS, false},
+    [CALL_COUNTED_WALK] = {step_counted, AS_IS, false},
     [CALL_APPLY] = {step_apply, AS_IS, true},
     [CALL_TICK] = {step_refused, AS_IS, true},
     [CALL_UNSHARE_SHARE] = {step_refused, AS_IS, true},

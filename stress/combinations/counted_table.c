@@ -77,12 +77,17 @@ static bool find_cell(uint32_t at, enum cell_state state, struct counted_ref *re
 
 /* --- ends --- */
 
-/* The object's slot is given back before the thread's outermost call returns, unless it is worn. */
-static void note_end(haft_id id)
+static bool is_last_counted_life(haft_id id)
 {
     const uint64_t last = haft_field_max(play.counted.layout.generation_bits);
 
-    if (!play.plan->options.counted_wrap && haft_id_generation(play.counted.layout, id) == last) {
+    return !play.plan->options.counted_wrap && haft_id_generation(play.counted.layout, id) == last;
+}
+
+/* The object's slot is given back before the thread's outermost call returns, unless it is worn. */
+static void note_end(haft_id id)
+{
+    if (is_last_counted_life(id)) {
         count(&play.counted.worn, 1);
     } else {
         current->seat->counted_ended++;
@@ -194,6 +199,45 @@ static void check_counted_insertion(haft_status status)
     }
 }
 
+/* A reservation that is given up has lived, and may have worn its slot out. */
+static void give_up(struct seat *seat, haft_id id)
+{
+    begin_insertion(seat); /* the next one */
+    haft_counted_abort(play.counted.table, id);
+    if (is_last_counted_life(id)) {
+        count(&play.counted.worn, 1);
+    } else {
+        count(&play.counted.busy, -1);
+    }
+    if (!play.at_once) { /* the slot was given up before it */
+        atomic_store_explicit(&seat->counted_peak, count_in(&play.counted.busy),
+                              memory_order_relaxed);
+    }
+}
+
+/* By one call or by two, and sometimes at the second try. */
+static haft_status place(struct seat *seat, const struct stamp *stamp, haft_id *id)
+{
+    haft_counted *table = play.counted.table;
+    const uint64_t number = stamp->value / MOST_IN_COUNTED;
+    haft_status status;
+    void *object;
+
+    if (play.plan->options.counted_copies || number % 2 == 0) {
+        return haft_counted_insert(table, stamp, id);
+    }
+    status = haft_counted_reserve(table, id, &object);
+    if (status == HAFT_OK && number % 4 == 1) {
+        give_up(seat, *id);
+        return haft_counted_insert(table, stamp, id);
+    }
+    if (status == HAFT_OK) {
+        *(struct stamp *)object = *stamp;
+        haft_counted_publish(table, *id);
+    }
+    return status;
+}
+
 static void insert_counted(struct thread *thread, struct counted_ref *ref)
 {
     struct counted_table *counted = &play.counted;
@@ -206,7 +250,7 @@ static void insert_counted(struct thread *thread, struct counted_ref *ref)
         return;
     }
     begin_insertion(thread->seat);
-    const haft_status status = haft_counted_insert(counted->table, &stamp, &ref->id);
+    const haft_status status = place(thread->seat, &stamp, &ref->id);
 
     check_counted_insertion(status);
     if (status == HAFT_OK) {
@@ -359,11 +403,47 @@ static void refuse_stale(struct thread *thread, struct counted_ref *ref)
                  "an object that is no more is held");
 }
 
+/* --- looking --- */
+
+static uint32_t count_cells(enum cell_state state, bool with_holders)
+{
+    uint32_t cells = 0;
+
+    for (uint32_t i = 0; i < MOST_IN_COUNTED; i++) {
+        const struct counted_cell *cell = &play.counted.cells[i];
+
+        cells += state_of(word_in(&cell->object)) == state &&
+                 (!with_holders || count_in(&cell->holders) != 0);
+    }
+    return cells;
+}
+
+/* A walk comes to each object that is live. */
+static void walk_counted(struct thread *thread, struct counted_ref *ref)
+{
+    haft_counted_cursor cursor = {0};
+    uint32_t found = 0;
+    void *object;
+    haft_id id;
+
+    (void)thread;
+    (void)ref;
+    while (haft_counted_cursor_next(play.counted.table, &cursor, &id, &object)) {
+        const struct counted_cell *cell = cell_of(object);
+
+        require_that(play.at_once || word_in(&cell->id) == id.bits, "the id of another object");
+        expect(haft_counted_release(play.counted.table, id), HAFT_OK, "a release in a walk");
+        found++;
+    }
+    require_that(play.at_once || found == count_cells(CELL_LIVE, false),
+                 "a walk along a counted table");
+}
+
 /* --- calls --- */
 
 static void (*const counted_calls[])(struct thread *thread, struct counted_ref *ref) = {
-    insert_counted, acquire_counted, release_counted, hold_again,
-    copy_counted,   free_counted,    take_counted,    refuse_stale,
+    insert_counted, acquire_counted, release_counted, hold_again,   copy_counted,
+    free_counted,   take_counted,    refuse_stale,    walk_counted,
 };
 
 /* Whether there is an object for the call, or room in the thread's hands. */
@@ -414,19 +494,6 @@ void end_counted_holds(struct thread *thread)
 
 /* --- quiet moments --- */
 
-static uint32_t count_cells(enum cell_state state, bool with_holders)
-{
-    uint32_t cells = 0;
-
-    for (uint32_t i = 0; i < MOST_IN_COUNTED; i++) {
-        const struct counted_cell *cell = &play.counted.cells[i];
-
-        cells += state_of(word_in(&cell->object)) == state &&
-                 (!with_holders || count_in(&cell->holders) != 0);
-    }
-    return cells;
-}
-
 void check_counted(void)
 {
     if (play.counted.table == NULL) {
@@ -459,6 +526,7 @@ static void open_counted(void)
         .wrap = from->counted_wrap,
         .copies = from->counted_copies,
         .spread = from->counted_spread,
+        .wipe = from->counted_wipe,
         .on_destroy = from->counted_plain ? NULL : destroy_counted,
         .destroy_arg = &play.counted,
         .allocator = from->heap == 1 ? heap_of_plan() : NULL, /* the block is the played table's */

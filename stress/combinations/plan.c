@@ -96,6 +96,7 @@ static void draw_counted(struct chance *chance, struct plan_options *options, bo
     options->counted_wrap = one_in(chance, 3);
     options->counted_copies = one_in(chance, 3);
     options->counted_spread = one_in(chance, 3);
+    options->counted_wipe = one_in(chance, 3);
     options->counted_plain = !at_once && one_in(chance, 4); /* at once, none knows of an end */
 }
 
@@ -165,6 +166,7 @@ static const uint8_t allowed_in_reclaim[] = {
     CALL_COUNTED_FREE,
     CALL_COUNTED_TAKE,
     CALL_COUNTED_STALE,
+    CALL_COUNTED_WALK,
     CALL_COUNTED_FREE,
     CALL_WORKER_OPEN,
     CALL_SIDE_OPEN,
@@ -276,20 +278,10 @@ static const uint8_t in_jobs[] = {
 
 /* Counted objects, and the table whose callbacks meet theirs. */
 static const uint8_t on_counted[] = {
-    CALL_COUNTED_INSERT,
-    CALL_COUNTED_ACQUIRE,
-    CALL_COUNTED_RELEASE,
-    CALL_COUNTED_AGAIN,
-    CALL_COUNTED_COPY,
-    CALL_COUNTED_FREE,
-    CALL_COUNTED_TAKE,
-    CALL_COUNTED_STALE,
-    CALL_COUNTED_CLOSE,
-    CALL_INSERT,
-    CALL_FREE,
-    CALL_WAIT,
-    CALL_QUIESCENT,
-    CALL_TABLE_FREE,
+    CALL_COUNTED_INSERT, CALL_COUNTED_ACQUIRE, CALL_COUNTED_RELEASE, CALL_COUNTED_AGAIN,
+    CALL_COUNTED_COPY,   CALL_COUNTED_FREE,    CALL_COUNTED_TAKE,    CALL_COUNTED_STALE,
+    CALL_COUNTED_WALK,   CALL_COUNTED_CLOSE,   CALL_INSERT,          CALL_FREE,
+    CALL_WAIT,           CALL_QUIESCENT,       CALL_TABLE_FREE,
 };
 
 static void keep_calls(struct swarm *swarm, const uint8_t *calls, uint32_t count)

@@ -74,6 +74,7 @@
     CALL(COUNTED_FREE)                                                                             \
     CALL(COUNTED_TAKE)                                                                             \
     CALL(COUNTED_STALE)                                                                            \
+    CALL(COUNTED_WALK)                                                                             \
     CALL(APPLY)                                                                                    \
     ALONE(GUEST)                                                                                   \
     ALONE(GUEST_LEAVING)                                                                           \
@@ -143,6 +144,7 @@ extern const char *const plan_clock_names[PLAN_CLOCK_COUNT];
     OPTION(counted_wrap)                                                                           \
     OPTION(counted_copies)                                                                         \
     OPTION(counted_spread)                                                                         \
+    OPTION(counted_wipe)                                                                           \
     OPTION(counted_plain)                                                                          \
     OPTION(filled)                                                                                 \
     OPTION(stall)
