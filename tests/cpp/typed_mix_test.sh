@@ -23,18 +23,21 @@ HAFT_TYPED(ship, struct ship);
 HAFT_TYPED_LOCAL(ship);
 HAFT_TYPED_PACKED(ship);
 HAFT_TYPED_TABLE(ship);
+HAFT_TYPED_COUNTED(ship);
 HAFT_TYPED(torpedo, struct torpedo);
 HAFT_TYPED_LOCAL(torpedo);
 HAFT_TYPED_PACKED(torpedo);
 HAFT_TYPED_TABLE(torpedo);
+HAFT_TYPED_COUNTED(torpedo);
 
 #define MIX(NAME)                                                                                  \
     void NAME(ship_id ship, torpedo_id torpedo, haft_id id, struct ship *a_ship,                   \
               struct torpedo *a_torpedo, ship_local ships, ship_packed fleet, ship_table shared,   \
-              ship_worker worker, torpedo_local torpedoes, haft_view view, ship_ref ref)
+              ship_worker worker, torpedo_local torpedoes, haft_view view, ship_ref ref,          \
+              ship_counted held, torpedo_counted fired)
 #define UNUSED                                                                                     \
     (void)ship, (void)torpedo, (void)id, (void)a_ship, (void)a_torpedo, (void)ships, (void)fleet,  \
-        (void)shared, (void)worker, (void)torpedoes, (void)view, (void)ref
+        (void)shared, (void)worker, (void)torpedoes, (void)view, (void)ref, (void)held, (void)fired
 PROGRAM
     local number
     for number in "${!statements[@]}"; do
@@ -106,6 +109,15 @@ expect yes '(void)ship_free(worker, ship)'
 expect no  '(void)torpedo_free(worker, torpedo)'
 expect yes 'a_ship = ship_require(shared, ship)'
 expect no  'a_ship = ship_require(shared, torpedo)'
+expect yes 'a_ship = ship_counted_acquire(held, ship)'
+expect no  'a_ship = ship_counted_acquire(held, torpedo)'
+expect no  'a_ship = ship_counted_acquire(fired, ship)'
+expect no  'a_torpedo = ship_counted_acquire(held, ship)'
+expect yes '(void)ship_counted_release(held, ship)'
+expect no  '(void)ship_counted_release(held, id)'
+expect yes '(void)ship_counted_insert(held, a_ship, &ship)'
+expect no  '(void)ship_counted_insert(held, a_torpedo, &ship)'
+expect no  '(void)ship_counted_insert(shared, a_ship, &ship)'
 expect yes 'a_ship = ship_ref_get(ref)'
 expect no  'a_torpedo = torpedo_ref_get(ref)'
 expect no  'a_ship = ship_ref_get(ship)'
