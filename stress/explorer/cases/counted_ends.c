@@ -417,7 +417,7 @@ EXPLORE(counted_fork, 3, set_up_fork, fork_body, close_or_abandon,
 EXPLORE(counted_fork_queue, 3, set_up_fork_queue, fork_body, close_or_abandon,
         "the same with min_free");
 EXPLORE(counted_fork_take, 3, set_up_fork_take, fork_body, close_or_abandon,
-        "the same of calls that take, reserve, publish and give up, and hold once more");
+        "a call that takes, reserves, publishes, gives up or holds once more, in place of these");
 EXPLORE(counted_fork_chain, 3, set_up_fork_chain, fork_body, close_or_abandon,
         "a call that destroys and is cut off costs its chain as well");
 
