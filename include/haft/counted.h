@@ -20,8 +20,8 @@
  *
  * What ends inside an on_destroy of the same table is destroyed after that on_destroy has returned,
  * and before the outermost call of haft does, in no promised order: a parent's on_destroy cannot
- * wait for its child's.  on_destroy returns, on its thread: no longjmp, no exception, no change of
- * fibers.
+ * wait for its child's.  So is what a signal handler ends that has interrupted a call which
+ * destroys.  on_destroy returns, on its thread: no longjmp, no exception, no change of fibers.
  *
  * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.  In
  * a library loaded by dlopen() a thread may allocate when it first ends an object: end one before
@@ -70,7 +70,8 @@ typedef struct haft_counted_options {
     uint64_t tag;              /* fits tag_bits */
     uint64_t first_generation; /* of each slot's first life; 0: 1; or HAFT_RANDOM_GENERATION */
 
-    uint64_t min_free; /* slots freed after a slot before that is reused; 0: it may be at once */
+    uint64_t min_free; /* slots freed after a slot before that is reused; 0: it may be at once;
+                        * together with the capacity at most what that may be */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
     bool copies;       /* haft_counted_copy(); objects of at most 64 bytes, which never change */
     bool wipe;         /* objects become zeros when they end */
@@ -114,7 +115,8 @@ HAFT_INLINE haft_status haft_counted_open(const haft_counted_options *options, h
 
 /*
  * haft_counted_footprint, haft_counted_footprint_sized - what a table with these options needs, to
- * be given as `memory` and `memory_size`; those two change nothing here.
+ * be given as `memory` and `memory_size`; those two change nothing here.  The memory is private to
+ * the process: a forked child has a copy.
  *
  * Returns   HAFT_OK and the footprint; what haft_counted_open() says of an option; HAFT_NO_MEMORY:
  *           more than a block can have.
@@ -137,17 +139,19 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  *           on_destroy of the table.
  * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold or
  *           a reservation which the table still counts, and insertions whose object was seen live.
+ * Ordering  acquire on HAFT_OK: all earlier uses of the table are visible.
  * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  * Cost      O(slots ever used).
  */
 haft_status haft_counted_close(haft_counted *table);
 
 /*
- * haft_counted_close_wait - the same, and wait until nothing is in use.  A thread that holds an
- * object itself waits for ever.
+ * haft_counted_close_wait - the same, and wait until nothing is in use: for ever, where the calling
+ * thread holds an object, or in a forked child a thread of its parent's.
  *
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: in an on_destroy of the table.
  * Threads   as haft_counted_close().
+ * Ordering  as haft_counted_close().
  * Progress  blocking.
  * Cost      O(slots ever used) for each look: as slots are given back, else every 10 ms at most.
  */
@@ -280,7 +284,7 @@ haft_status haft_counted_take(haft_counted *table, haft_id id, void *object);
 /*
  * haft_counted_is_live - whether an id is live: a momentary answer.
  *
- * Ordering  acquire.
+ * Ordering  acquire when true; none when false.
  * Progress  wait-free.
  */
 bool haft_counted_is_live(const haft_counted *table, haft_id id);
@@ -288,10 +292,10 @@ bool haft_counted_is_live(const haft_counted *table, haft_id id);
 /*
  * haft_counted_diagnose, haft_counted_diagnose_format - why an id is live or not: momentary, as a
  * status or in one line.  HAFT_STALE also of what is freed and still held and, once a slot has
- * wrapped, of all its dead ids.
+ * wrapped (with 32 generation_bits, where it may), of all its dead ids.
  *
  * Returns   as haft_diagnose(); the format as snprintf.
- * Ordering  acquire.
+ * Ordering  acquire for HAFT_OK; none otherwise.
  * Progress  wait-free.
  */
 haft_status haft_counted_diagnose(const haft_counted *table, haft_id id);
@@ -301,7 +305,7 @@ int haft_counted_diagnose_format(const haft_counted *table, haft_id id, char *te
  * haft_counted_id_at - the id of a slot by its index.
  *
  * Returns   as haft_id_at() in haft/table.h.
- * Ordering  acquire.
+ * Ordering  acquire for HAFT_OK; none otherwise.
  * Progress  wait-free.
  */
 haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_id *id);

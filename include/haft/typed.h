@@ -22,7 +22,8 @@
  * not the type's, the status is HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT or HAFT_BAD_PINS.
  * A table that is adopted, having been opened elsewhere, is HAFT_WRONG_TYPE, and the result is
  * untouched, if its objects are of another size, less aligned or farther apart than in a table of
- * the type, or only one of the two has pins.  Open it with object_alignment = _Alignof(type).
+ * the type, or only one of the two has pins; of a counted table, of another size or less aligned.
+ * Open it with object_alignment = _Alignof(type).
  *
  * A typed table is a small struct, passed by value: the table itself, which is closed once however
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from

@@ -80,7 +80,38 @@ Test(cpp_counted, holder_moved_to_itself_or_swapped_holds_on)
     cr_expect_eq(counted::destroyed, 1);
 }
 
-/* Not trivially copyable: it is made in its slot. */
+Test(cpp_counted, detached_hold_is_the_callers)
+{
+    table_type numbers = opened();
+    const auto id = *numbers.emplace(7);
+    auto held = numbers.acquire(id);
+
+    cr_assert_eq(held.detach()->number, 7);
+    cr_expect_not(held);
+    held.reset();
+    expect_status(numbers.close(), HAFT_IN_USE);
+    numbers.abandon();
+    cr_expect_eq(counted::destroyed, 0);
+}
+
+/* Trivially copyable, and larger than a small stack; it notes where it is made. */
+struct large {
+    explicit large(int *calls) : own(this) { ++*calls; }
+    const large *own;
+    char bytes[1 << 24];
+};
+
+Test(cpp_counted, object_is_made_in_its_slot)
+{
+    const auto table = haft::counted<large>::open(1);
+    int calls = 0;
+    const auto held = table->acquire(*table->emplace(&calls));
+
+    cr_expect_eq(held->own, held.get());
+    expect_status(table->emplace(&calls).status(), HAFT_FULL);
+    cr_expect_eq(calls, 1, "an object is made that has no slot");
+}
+
 struct alignas(256) aligned_text {
     explicit aligned_text(const char *from) : text(from) {}
     std::string text;
