@@ -2,7 +2,8 @@
  * typed.c - ships and torpedoes refer to each other by ids that the compiler tells apart.
  *
  * First on one thread, with the torpedoes dense in a packed table; then in tables that all threads
- * share.  A ship that sinks need not know what aims at it: ids to it just lead nowhere.
+ * share, and with ports in a counted table, for any thread.  A ship that sinks need not know what
+ * aims at it: ids to it just lead nowhere.
  */
 #include <haft/domain.h>
 #include <haft/kit/typed.h>
@@ -11,9 +12,11 @@
 
 HAFT_TYPED_ID(ship);
 HAFT_TYPED_ID(torpedo);
+HAFT_TYPED_ID(port);
 
 struct ship {
     int hull;
+    port_id home;
     torpedo_id fired; /* the last one; nil: none */
 };
 
@@ -23,6 +26,10 @@ struct torpedo {
     int distance;
 };
 
+struct port {
+    int depth;
+};
+
 HAFT_TYPED(ship, struct ship);
 HAFT_TYPED_LOCAL(ship);
 HAFT_TYPED_TABLE(ship);
@@ -30,6 +37,8 @@ HAFT_TYPED_SHARE(ship);
 HAFT_TYPED(torpedo, struct torpedo);
 HAFT_TYPED_PACKED(torpedo);
 HAFT_TYPED_TABLE(torpedo);
+HAFT_TYPED(port, struct port);
+HAFT_TYPED_COUNTED(port);
 
 /* One thread: all torpedoes come nearer, in a loop over an array, and hit what is still there. */
 static int run_on(ship_local ships, torpedo_packed torpedoes)
@@ -108,6 +117,30 @@ static bool fire(ship_table ships, torpedo_table torpedoes, ship_id us)
     return torpedo_worker_close(worker) == HAFT_OK && ship != NULL && on_their_way == 1;
 }
 
+/* Any thread, without a worker: the port is closed, and stays until the ship in it has left. */
+static bool moor(port_counted ports, const struct ship *ship)
+{
+    const struct port *port = port_counted_acquire(ports, ship->home);
+
+    if (port == NULL) {
+        return false;
+    }
+    port_counted_free(ports, ship->home);
+    printf("moored, %d deep; the port: %s\n", port->depth,
+           haft_status_text(port_counted_diagnose(ports, ship->home)));
+    return port_counted_release(ports, ship->home) == HAFT_OK;
+}
+
+static bool visit(void)
+{
+    port_counted ports;
+    struct ship ship = {.hull = 3};
+
+    return port_counted_open(&(haft_counted_options){.capacity = 10}, &ports) == HAFT_OK &&
+           port_counted_insert(ports, &(struct port){.depth = 9}, &ship.home) == HAFT_OK &&
+           moor(ports, &ship) && !moor(ports, &ship) && port_counted_close(ports) == HAFT_OK;
+}
+
 int main(int argc, char **argv)
 {
     haft_domain *domain;
@@ -136,6 +169,6 @@ int main(int argc, char **argv)
     const bool is_right = fire(ships, torpedoes, us);
 
     haft_thread_unregister(domain);
-    return !is_right || torpedo_table_close(torpedoes) || ship_table_close(ships) ||
+    return !is_right || !visit() || torpedo_table_close(torpedoes) || ship_table_close(ships) ||
            haft_domain_close(domain) || fflush(stdout);
 }
