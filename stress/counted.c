@@ -13,7 +13,10 @@
  *            full     one slot less than threads: HAFT_FULL, and never more objects than slots
  *            room     a slot for each thread and each object that they exchange: never HAFT_FULL
  *            queue    the same with min_free: and slots rest
+ *            plain    one slot less than threads, objects that are inserted as words and end
+ *                     plainly: the short ways of insert and free, against holders
  *            closing  haft_counted_close_wait() against insertions, frees and releases
+ *            With an odd seed objects end plainly in copies and closing too: nothing is destroyed.
  */
 #include "stress/support.h"
 #include <haft/counted.h>
@@ -23,8 +26,10 @@
 #define IDS 16
 #define PLACES 2 /* of the board, where threads exchange ids */
 #define MIN_FREE 5
+#define SLOTS 64 /* more than a table here has */
 
-static const char *const modes[] = {"held", "copies", "full", "room", "queue", "closing", NULL};
+static const char *const modes[] = {"held",  "copies", "full",    "room",
+                                    "queue", "plain",  "closing", NULL};
 
 struct stage {
     struct run run;
@@ -33,10 +38,14 @@ struct stage {
     uint64_t slots; /* of the table, beside min_free */
     uint64_t min_free;
     bool has_copies;
+    bool has_numbers;  /* objects are of numbers, not of their ids */
+    bool ends_plainly; /* without on_destroy and wiping */
+    bool exchanges;    /* objects, over the board */
     shared_u64 board[IDS];
-    shared_u64 held[2 * IDS]; /* holders that have not begun to let go, by index */
+    shared_u64 held[SLOTS];     /* holders that have not begun to let go, by index */
+    shared_u64 freed_by[SLOTS]; /* the last object's generation 32 | the thread, from 1 */
     shared_u64 live;
-    shared_u64 inserted, refused, destroyed;
+    shared_u64 inserted, refused, freed, destroyed;
     shared_u64 met;               /* collisions that the mode is for */
     shared_u64 round;             /* closing: that has begun; its table is there (release) */
     shared_u64 holding, released; /* threads of the round */
@@ -74,13 +83,19 @@ static void on_destroy(void *bytes, haft_id id, void *arg)
 
 /* --- holding --- */
 
+/* What the object was written with. */
+static haft_id number_of(const struct stage *stage, const struct object *object, haft_id id)
+{
+    return stage->has_numbers ? (haft_id){object->id} : id;
+}
+
 static const struct object *hold(struct stage *stage, haft_id id)
 {
     const struct object *object = haft_counted_acquire(stage->table, id);
 
     if (object != NULL) {
         add(holders(stage, id), 1);
-        look(stage, object, id, "the object held is");
+        look(stage, object, number_of(stage, object, id), "the object held is");
     }
     return object;
 }
@@ -92,13 +107,15 @@ static void let_go(struct stage *stage, haft_id id)
 }
 
 /* Hold the object for a while; a collision: it was freed meanwhile, so this may end it. */
-static void hold_for_a_while(struct stage *stage, haft_id id, struct chance *chance)
+static bool hold_for_a_while(struct stage *stage, haft_id id, struct chance *chance)
 {
     const struct object *object = hold(stage, id);
 
     if (object == NULL) {
-        return;
+        return false;
     }
+    const haft_id number = {object->id};
+
     pause_by_chance(chance);
     if (one_in(chance, 4)) {
         if (!haft_counted_again(stage->table, id)) {
@@ -107,9 +124,11 @@ static void hold_for_a_while(struct stage *stage, haft_id id, struct chance *cha
         add(holders(stage, id), 1);
         let_go(stage, id);
     }
-    add(&stage->met, !haft_counted_is_live(stage->table, id));
-    look(stage, object, id, "the object, still held, is");
+    const bool is_freed = !haft_counted_is_live(stage->table, id);
+
+    look(stage, object, number, "the object, still held, is");
     let_go(stage, id);
+    return is_freed;
 }
 
 static haft_status insert_stamped(struct stage *stage, haft_id *id)
@@ -133,10 +152,10 @@ static haft_status insert_number(struct stage *stage, uint64_t number, haft_id *
     return haft_counted_insert(stage->table, &object, id);
 }
 
-/* An object of the kind that the stage has; `number` is for one that is copied. */
+/* An object of the kind that the stage has. */
 static haft_status insert_one(struct stage *stage, uint64_t number, haft_id *id)
 {
-    return stage->has_copies ? insert_number(stage, number, id) : insert_stamped(stage, id);
+    return stage->has_numbers ? insert_number(stage, number, id) : insert_stamped(stage, id);
 }
 
 /* Free the id in that place, if it is live, and put a new one there. */
@@ -158,7 +177,8 @@ static void replace_id(struct stage *stage, uint64_t place, struct chance *chanc
     poke(&stage->board[place], id.bits);
 }
 
-typedef void use_of_id(struct stage *stage, haft_id id, struct chance *chance);
+/* Whether that was a collision. */
+typedef bool use_of_id(struct stage *stage, haft_id id, struct chance *chance);
 
 /* Ids are replaced beside their uses. */
 static void play_uses(struct stage *stage, use_of_id *use, struct chance *chance)
@@ -169,7 +189,7 @@ static void play_uses(struct stage *stage, use_of_id *use, struct chance *chance
         if (one_in(chance, 3)) {
             replace_id(stage, place, chance);
         } else {
-            use(stage, (haft_id){peek(&stage->board[place])}, chance);
+            add(&stage->met, use(stage, (haft_id){peek(&stage->board[place])}, chance));
         }
     }
 }
@@ -177,23 +197,25 @@ static void play_uses(struct stage *stage, use_of_id *use, struct chance *chance
 /* --- copies --- */
 
 /* Two copies of one id are of one object; a collision: the second comes too late. */
-static void copy_twice(struct stage *stage, haft_id id, struct chance *chance)
+static bool copy_twice(struct stage *stage, haft_id id, struct chance *chance)
 {
     struct object first;
     struct object second;
 
     if (!haft_counted_copy(stage->table, id, &first)) {
-        return;
+        return false;
     }
     look(stage, &first, (haft_id){first.id}, "the copy is torn, as if it were");
     if (one_in(chance, 8)) {
         sched_yield();
     }
     if (!haft_counted_copy(stage->table, id, &second)) {
-        add(&stage->met, 1);
-    } else if (second.id != first.id || second.canary != first.canary) {
+        return true;
+    }
+    if (second.id != first.id || second.canary != first.canary) {
         violation(&stage->run, "id %llx: two copies differ", (unsigned long long)id.bits);
     }
+    return false;
 }
 
 /* --- capacity --- */
@@ -209,56 +231,93 @@ static void check_rest(const struct stage *stage, haft_id id, uint64_t inserted)
     }
 }
 
-/* Another thread has objects too: a collision, where they do not fill the table. */
-static void check_live(struct stage *stage)
+static void check_live(struct stage *stage, haft_id id)
 {
-    const uint64_t others = add(&stage->live, 1);
-
-    if (others >= stage->slots) {
+    if (add(&stage->live, 1) >= stage->slots) {
         violation(&stage->run, "more objects than the capacity");
     }
-    add(&stage->met, others != 0 && stage->slots >= stage->run.threads);
+    if (peek(holders(stage, id)) != 0) {
+        violation(&stage->run, "id %llx is inserted while its slot's last object is held",
+                  (unsigned long long)id.bits);
+    }
 }
 
-/* Where there is a slot for each thread and place, the next thread at the place frees the id. */
-static haft_id exchanged(struct stage *stage, haft_id id, struct chance *chance)
+static shared_u64 *freed_by(struct stage *stage, haft_id id)
 {
-    shared_u64 *place = &stage->board[draw_below(chance, PLACES)];
-
-    return stage->slots < stage->run.threads ? id : (haft_id){swap(place, id.bits)};
+    return &stage->freed_by[haft_id_index(stage->layout, id)];
 }
 
-/* An object for a moment, or HAFT_FULL: a collision, if there are more threads than slots. */
-static void stay(struct stage *stage, struct chance *chance)
+/* The slot's last object had the generation before.  Whether another thread freed it. */
+static bool comes_from_another(struct stage *stage, haft_id id, unsigned number)
 {
+    const uint64_t freed = peek(freed_by(stage, id));
+
+    if (haft_id_generation(stage->layout, id) != (freed >> 32) + 1) {
+        violation(&stage->run, "id %llx follows generation %llu", (unsigned long long)id.bits,
+                  (unsigned long long)(freed >> 32));
+    }
+    return freed != 0 && (uint32_t)freed != number + 1;
+}
+
+/*
+ * Insert an object; nil: the table is full.  A collision: it is full, and a thread freed meanwhile;
+ * or, if threads exchange objects, the slot's last one was freed by another thread.
+ */
+static haft_id take_slot(struct stage *stage, unsigned number, struct chance *chance)
+{
+    const uint64_t freed = peek(&stage->freed);
     haft_id id;
 
     add(&stage->inserted, 1);
-    const haft_status status = insert_stamped(stage, &id);
+    const haft_status status = insert_one(stage, draw(chance) | 1, &id);
 
     if (status == HAFT_FULL && stage->slots < stage->run.threads) {
         add(&stage->inserted, UINT64_MAX);
         add(&stage->refused, 1);
-        add(&stage->met, 1);
-        return;
+        add(&stage->met, !stage->exchanges && peek(&stage->freed) != freed);
+        return HAFT_NIL;
     }
     must(&stage->run, status, "inserting");
     check_rest(stage, id, peek(&stage->inserted));
-    check_live(stage);
+    check_live(stage, id);
+    add(&stage->met, comes_from_another(stage, id, number) && stage->exchanges);
+    return id;
+}
+
+/* Of an object that no other thread frees. */
+static void free_slot(struct stage *stage, haft_id id, unsigned number)
+{
+    add(&stage->live, UINT64_MAX);
+    poke(freed_by(stage, id), haft_id_generation(stage->layout, id) << 32 | (number + 1));
+    must(&stage->run, haft_counted_free(stage->table, id), "freeing");
+    add(&stage->freed, 1);
+}
+
+/* An object for a moment; or, exchanged, until a thread comes to its place on the board. */
+static void stay(struct stage *stage, unsigned number, struct chance *chance)
+{
+    const bool only_frees = stage->exchanges && one_in(chance, 4);
+    haft_id id = only_frees ? HAFT_NIL : take_slot(stage, number, chance);
+
     if (one_in(chance, 16)) {
-        sched_yield();
+        pause_by_chance(chance);
     }
-    id = exchanged(stage, id, chance);
+    if (stage->exchanges) {
+        id.bits = swap(&stage->board[draw_below(chance, PLACES)], id.bits);
+    }
     if (id.bits != 0) {
-        add(&stage->live, UINT64_MAX);
-        must(&stage->run, haft_counted_free(stage->table, id), "freeing");
+        free_slot(stage, id, number);
     }
 }
 
-static void play_capacity(struct stage *stage, struct chance *chance)
+static void play_capacity(struct stage *stage, unsigned number, struct chance *chance)
 {
     for (uint64_t i = 0; run_goes_on(&stage->run, i, peek(&stage->met)); i++) {
-        stay(stage, chance);
+        if (stage->ends_plainly && one_in(chance, 2)) {
+            hold_for_a_while(stage, (haft_id){peek(&stage->board[i % PLACES])}, chance);
+        } else {
+            stay(stage, number, chance);
+        }
     }
 }
 
@@ -271,8 +330,8 @@ static void open_table(struct stage *stage)
         .object_size = sizeof(struct object),
         .min_free = stage->min_free,
         .copies = stage->has_copies,
-        .wipe = stage->has_copies,
-        .on_destroy = on_destroy,
+        .wipe = stage->has_copies && !stage->ends_plainly,
+        .on_destroy = stage->ends_plainly ? NULL : on_destroy,
         .destroy_arg = stage,
     };
 
@@ -294,7 +353,7 @@ static void insert_all(struct stage *stage, uint64_t count)
 static void close_table_of(struct stage *stage)
 {
     must(&stage->run, haft_counted_close_wait(stage->table), "closing");
-    if (peek(&stage->destroyed) != peek(&stage->inserted)) {
+    if (peek(&stage->destroyed) != (stage->ends_plainly ? 0 : peek(&stage->inserted))) {
         violation(&stage->run, "%llu objects, and %llu were destroyed",
                   (unsigned long long)peek(&stage->inserted),
                   (unsigned long long)peek(&stage->destroyed));
@@ -318,6 +377,7 @@ static void give_back(struct stage *stage, unsigned number, struct chance *chanc
     pause_by_chance(chance);
     if (one_in(chance, 2) && insert_stamped(stage, &id) == HAFT_OK) {
         add(&stage->inserted, 1);
+        haft_counted_free(stage->table, id); /* closing may have freed it */
     }
     if (one_in(chance, 2)) {
         haft_counted_free(stage->table, own);
@@ -379,7 +439,7 @@ static void body(unsigned number, void *shared)
     } else if (run_is(&stage->run, "closing")) {
         play_closing(stage, number, &chance);
     } else {
-        play_capacity(stage, &chance);
+        play_capacity(stage, number, &chance);
     }
 }
 
@@ -389,10 +449,23 @@ static uint64_t slots_of(const struct run *run)
     if (run_is(run, "held") || run_is(run, "copies")) {
         return IDS + run->threads;
     }
-    if (run_is(run, "full")) {
+    if (run_is(run, "full") || run_is(run, "plain")) {
         return run->threads - 1;
     }
     return run_is(run, "closing") ? 2 * run->threads : run->threads + PLACES;
+}
+
+static void set_up(struct stage *stage)
+{
+    const struct run *run = &stage->run;
+    const bool may_end_plainly = run_is(run, "copies") || run_is(run, "closing");
+
+    stage->slots = slots_of(run);
+    stage->min_free = run_is(run, "queue") ? MIN_FREE : 0;
+    stage->has_copies = run_is(run, "copies");
+    stage->has_numbers = stage->has_copies || run_is(run, "plain");
+    stage->ends_plainly = run_is(run, "plain") || (may_end_plainly && run->seed % 2 != 0);
+    stage->exchanges = !run_is(run, "full");
 }
 
 int main(int argc, char **argv)
@@ -404,10 +477,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "counted: 2 to %d threads\n", IDS);
         return VERDICT_USAGE;
     }
-    run_until(&stage.run, 4000);
-    stage.slots = slots_of(&stage.run);
-    stage.min_free = run_is(&stage.run, "queue") ? MIN_FREE : 0;
-    stage.has_copies = run_is(&stage.run, "copies");
+    run_until(&stage.run, run_is(&stage.run, "full") ? 100 : 4000);
+    set_up(&stage);
     if (run_is(&stage.run, "closing")) {
         run_threads(stage.run.threads, body, &stage);
     } else {
