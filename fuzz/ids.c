@@ -6,7 +6,8 @@
  *
  * The first byte chooses the layout; each nine bytes after it are a call and an id:
  *
- *   bits 0 to 2   the call, and with bits 3, 4 and 7 its variant
+ *   bits 0 to 2   the call, and with bits 3, 4 and 7 its variant; 0 to 2 with bit 7: one of the
+ *                 counted tables' calls
  *   bit 5         one of the table's own ids, with one bit flipped or none
  *   bit 6         the id as it is; else few bits of it, so that it lies in the layouts
  */
@@ -41,7 +42,7 @@ void target_tell(void)
 static void check_diagnosis(struct tables *tables, enum kind kind, haft_id id)
 {
     const haft_status said = diagnose(tables, kind, id);
-    const haft_status fields = fields_say(tables, id);
+    const haft_status fields = fields_say(tables, kind, id);
     const bool is_live = find(tables, kind, id, true) != NULL;
 
     must((said == HAFT_OK) == is_live, "diagnose", id);
@@ -88,32 +89,45 @@ static void require(struct tables *tables, enum kind kind, haft_id id, bool is_l
     const void *object =
         kind == LOCAL    ? haft_local_require(tables->local, haft_local_view(tables->local), id)
         : kind == PACKED ? haft_packed_require(tables->packed, packed, id)
-                         : haft_require(tables->table, haft_table_view(tables->table), id);
+        : kind == SHARED ? haft_require(tables->table, haft_table_view(tables->table), id)
+                         : require_counted(tables, kind, id);
 
     must((object != NULL) == is_live, "require", id);
     must(tables->last.status == diagnose(tables, kind, id), "the status in on_bad_access", id);
     must(is_live || haft_id_equal(tables->last.id, id), "the id in on_bad_access", id);
 }
 
+static void diagnose_format(struct tables *tables, enum kind kind, haft_id id, char text[256])
+{
+    switch (kind) {
+    case LOCAL:
+        haft_local_diagnose_format(tables->local, id, text, 256);
+        break;
+    case PACKED:
+        haft_packed_diagnose_format(tables->packed, id, text, 256);
+        break;
+    case SHARED:
+        haft_diagnose_format(tables->table, id, text, 256);
+        break;
+    default:
+        haft_counted_diagnose_format(kind == COPIED ? tables->copied : tables->counted, id, text,
+                                     256);
+    }
+}
+
 /* In words: the status is named; and the id's own text can be read again. */
 static void describe(struct tables *tables, enum kind kind, haft_id id)
 {
     const haft_status status = diagnose(tables, kind, id);
+    const haft_layout layout = layout_of(tables, kind);
     haft_id again = HAFT_NIL;
     char text[256];
 
-    if (kind == LOCAL) {
-        haft_local_diagnose_format(tables->local, id, text, sizeof text);
-    } else if (kind == PACKED) {
-        haft_packed_diagnose_format(tables->packed, id, text, sizeof text);
-    } else {
-        haft_diagnose_format(tables->table, id, text, sizeof text);
-    }
+    diagnose_format(tables, kind, id, text);
     must(status == HAFT_OK || strstr(text, haft_status_name(status)) != NULL || kind == PACKED,
          "diagnose_format", id);
-    must(haft_id_format(tables->layout, id, text, sizeof text) < HAFT_ID_TEXT_SIZE, "id_format",
-         id);
-    must(haft_id_parse(tables->layout, text, &again) && haft_id_equal(again, id), "id_parse", id);
+    must(haft_id_format(layout, id, text, sizeof text) < HAFT_ID_TEXT_SIZE, "id_format", id);
+    must(haft_id_parse(layout, text, &again) && haft_id_equal(again, id), "id_parse", id);
 }
 
 static void look(struct tables *tables, enum kind kind, haft_id id)
@@ -218,7 +232,7 @@ static void reorder(struct tables *tables, haft_id id)
 
 static void check_restored(struct tables *tables, enum kind kind, haft_id id, haft_status said)
 {
-    const haft_status fields = fields_say(tables, id);
+    const haft_status fields = fields_say(tables, kind, id);
 
     if (said == HAFT_OK) {
         must(fields == HAFT_OK && haft_id_generation(tables->layout, id) != 0,
@@ -288,6 +302,15 @@ static void unpin(struct tables *tables, haft_id id)
 
 /* --- the sequence --- */
 
+static void one_counted(struct tables *tables, unsigned call, haft_id id)
+{
+    const enum kind kind = call < COUNTED_CALLS ? COUNTED : COPIED;
+
+    check_diagnosis(tables, kind, id);
+    call_counted(tables, kind, call % COUNTED_CALLS, id);
+    check_diagnosis(tables, kind, id);
+}
+
 static void one_more(struct tables *tables, unsigned how, bool other, haft_id id)
 {
     switch (how) {
@@ -322,7 +345,11 @@ static void one(struct tables *tables, uint8_t entry, haft_id id)
     case 0:
     case 1:
     case 2:
-        look(tables, (enum kind)(entry % 8), id);
+        if (other) {
+            one_counted(tables, entry % 8 * 4 + how, id);
+        } else {
+            look(tables, (enum kind)(entry % 8), id);
+        }
         break;
     case 3:
     case 4:
@@ -341,7 +368,9 @@ static void one(struct tables *tables, uint8_t entry, haft_id id)
 /* One of the ids that the tables have, or had, with one bit flipped or none. */
 static haft_id near_one(const struct tables *tables, uint64_t bits)
 {
-    const struct object *object = &tables->objects[bits % KINDS][(bits >> 8 & 0xff) % OBJECTS];
+    const bool is_counted = bits >> 23 & 1;
+    const uint64_t kind = is_counted ? COUNTED + bits % 2 : bits % COUNTED;
+    const struct object *object = &tables->objects[kind][(bits >> 8 & 0xff) % OBJECTS];
     const unsigned bit = bits >> 16 & 127;
 
     return (haft_id){object->id.bits ^ (bit < 64 ? UINT64_C(1) << bit : 0)};

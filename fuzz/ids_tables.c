@@ -52,7 +52,7 @@ static struct object *gap_of(struct tables *tables, enum kind kind)
 
 void note_birth(struct tables *tables, enum kind kind, haft_id id)
 {
-    *gap_of(tables, kind) = (struct object){id, tables->values, 0, true};
+    *gap_of(tables, kind) = (struct object){.id = id, .value = tables->values, .is_live = true};
 }
 
 void note_death(struct object *object)
@@ -67,7 +67,8 @@ void *resolve(const struct tables *tables, enum kind kind, haft_id id)
 {
     return kind == LOCAL    ? haft_resolve(haft_local_view(tables->local), id)
            : kind == PACKED ? haft_packed_resolve(haft_packed_view(tables->packed), id)
-                            : haft_resolve(haft_table_view(tables->table), id);
+           : kind == SHARED ? haft_resolve(haft_table_view(tables->table), id)
+                            : resolve_counted(tables, kind, id);
 }
 
 void check_others(const struct tables *tables, haft_id id)
@@ -85,28 +86,39 @@ void check_others(const struct tables *tables, haft_id id)
         if (kind == SHARED && object->pins != 0) {
             must(haft_pins(tables->table, object->id) == object->pins, "another's pins", id);
         }
+        if (kind >= COUNTED && object->pins != 0) {
+            check_held(tables, kind, object);
+        }
     }
 }
 
 /* --- statuses --- */
 
-haft_status fields_say(const struct tables *tables, haft_id id)
+haft_layout layout_of(const struct tables *tables, enum kind kind)
 {
-    const haft_layout layout = tables->layout;
+    return kind >= COUNTED ? tables->counted_layout : tables->layout;
+}
+
+haft_status fields_say(const struct tables *tables, enum kind kind, haft_id id)
+{
+    const haft_layout layout = layout_of(tables, kind);
     const unsigned width = (unsigned)layout.index_bits + layout.generation_bits + layout.tag_bits;
+    const uint64_t tag = kind == COPIED ? haft_field_max(layout.tag_bits) : 0;
 
     return haft_id_is_nil(id)                             ? HAFT_NO_ID
            : id.bits > haft_field_max(width)              ? HAFT_MALFORMED
            : haft_id_index(layout, id) < HAFT_FIRST_INDEX ? HAFT_MALFORMED
-           : haft_id_tag(layout, id) != 0                 ? HAFT_FOREIGN
+           : haft_id_tag(layout, id) != tag               ? HAFT_FOREIGN
                                                           : HAFT_OK;
 }
 
 haft_status diagnose(const struct tables *tables, enum kind kind, haft_id id)
 {
-    return kind == LOCAL    ? haft_local_diagnose(tables->local, id)
-           : kind == PACKED ? haft_packed_diagnose(tables->packed, id)
-                            : haft_diagnose(tables->table, id);
+    return kind == LOCAL     ? haft_local_diagnose(tables->local, id)
+           : kind == PACKED  ? haft_packed_diagnose(tables->packed, id)
+           : kind == SHARED  ? haft_diagnose(tables->table, id)
+           : kind == COUNTED ? haft_counted_diagnose(tables->counted, id)
+                             : haft_counted_diagnose(tables->copied, id);
 }
 
 /* --- opening, closing --- */
@@ -120,6 +132,8 @@ static void insert_objects(struct tables *tables)
         must_open(haft_local_insert(tables->local, &value, &ids[LOCAL]));
         must_open(haft_packed_insert(tables->packed, &value, &ids[PACKED]));
         must_open(haft_insert(tables->worker, &value, &ids[SHARED]));
+        must_open(haft_counted_insert(tables->counted, &value, &ids[COUNTED]));
+        must_open(haft_counted_insert(tables->copied, &value, &ids[COPIED]));
         for (int kind = 0; kind < KINDS; kind++) {
             note_birth(tables, (enum kind)kind, ids[kind]);
         }
@@ -145,6 +159,11 @@ void open_tables(struct tables *tables, haft_layout layout)
                                       .pins = true,
                                       .on_bad_access = on_bad_access,
                                       .report_arg = tables};
+    const haft_counted_options counted = {.capacity = OBJECTS,
+                                          .object_size = 8,
+                                          .layout = layout,
+                                          .on_bad_access = on_bad_access,
+                                          .report_arg = tables};
 
     tables->layout = layout;
     must_open(haft_local_open(&local, &tables->local));
@@ -153,6 +172,7 @@ void open_tables(struct tables *tables, haft_layout layout)
     must_open(haft_table_open(tables->domain, &table, &tables->table));
     must_open(haft_worker_open(tables->table, &tables->worker));
     must_open(haft_commands_open(tables->table, NULL, &tables->commands));
+    open_counted(tables, counted);
     insert_objects(tables);
 }
 
@@ -169,6 +189,8 @@ void close_tables(struct tables *tables)
             must_open(haft_unpin(tables->table, object->id));
         }
     }
+    close_counted(tables, COUNTED);
+    close_counted(tables, COPIED);
     must_open(haft_table_close(tables->table));
     must_open(haft_domain_close(tables->domain));
 }

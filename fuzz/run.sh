@@ -17,7 +17,7 @@ case $target in
         sources=(fuzz/{operations,play,model,model_local,local,packed,shared,shared_count,shared_life,shared_many,shared_pin,sides}.c) ;;
     counted) sources=(fuzz/{counted,model}.c) ;;
     exact) sources=(fuzz/exact.c fuzz/exact_subject.c) ;;
-    ids) sources=(fuzz/ids.c fuzz/ids_tables.c) ;;
+    ids) sources=(fuzz/ids.c fuzz/ids_counted.c fuzz/ids_tables.c) ;;
     options) sources=(fuzz/options.c fuzz/options_given.c fuzz/options_other.c) ;;
     saved)
         sources=(fuzz/saved.c examples/level_load/{failure,level,lines,links,load,save}.c)
