@@ -74,7 +74,11 @@ static void read_numbers(const uint8_t *data, struct values *values)
     values->tag = next_option(&data);
     values->first_generation = next_option(&data);
     values->min_free = next_option(&data);
-    next_option(&data); /* of an option that is gone */
+    const uint64_t counted = next_option(&data);
+
+    values->wipe = counted & 1;
+    values->spread = counted & 2;
+    values->allocates = counted & 4;
     next_option(&data); /* of an option that is gone */
     values->block_size = (size_t)next_option(&data);
     values->max_block_size = (size_t)next_option(&data);
@@ -381,7 +385,8 @@ uint64_t target_run(const uint8_t *data, size_t size)
         const struct values values = values_from(data + at);
 
         operations += try_local(&values) + try_packed(&values) + try_shared(&values, domain);
-        operations += try_type(&values) + try_others(&values) + try_given(&values);
+        operations += try_type(&values) + try_others(&values);
+        operations += try_counted(&values) + try_given(&values);
     }
     must(haft_domain_close(domain) == HAFT_OK, "domain_close");
     return operations;

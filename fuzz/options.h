@@ -15,6 +15,7 @@ struct values {
     haft_layout layout;
     unsigned reuse;
     bool wrap, keep_order, pins, has_pinned_type, never_wait;
+    bool wipe, spread, allocates;
     uint64_t growth_step, waiting_bytes;
 
     /* of domains, command sets, arenas and exports */
@@ -29,13 +30,42 @@ struct values {
     .object_alignment = (size_t)(values)->object_alignment, .layout = (values)->layout,            \
     .tag = (values)->tag, .first_generation = (values)->first_generation
 
-/*
- * options_other.c: domains and the like, counted tables.  Returns how many were opened, or refused.
- */
+/* options_other.c: domains and the like.  Returns how many were opened, or refused. */
 uint64_t try_others(const struct values *values);
+
+/* options_counted.c: counted tables, also in memory of the program's; the same. */
+uint64_t try_counted(const struct values *values);
 
 /* options_given.c: a haft_local in memory of the program's; the same. */
 uint64_t try_given(const struct values *values);
+
+/* --- memory of the program's --- */
+
+#define MOST_GIVEN (UINT64_C(1) << 20) /* bytes: sanitizers touch them all */
+#define UNTOUCHED 0xa5
+
+/* Exactly `size` bytes at an odd address, behind and before which AddressSanitizer looks. */
+struct memory {
+    char *block;
+    char *at;
+    uint64_t size;
+};
+
+struct memory take_memory(uint64_t size);
+bool is_untouched(const struct memory *memory);
+
+/* A byte too few is refused, and not touched. */
+#define MUST_NEED_ALL(open, options, memory, opened)                                               \
+    do {                                                                                           \
+        (options).memory = (memory).at;                                                            \
+        (options).memory_size = (memory).size - 1;                                                 \
+        must((open) == HAFT_NO_MEMORY && (opened) == NULL, "a byte too few");                      \
+        must(is_untouched(&(memory)), "what is too little is not touched");                        \
+        (options).memory_size = (memory).size;                                                     \
+        must((open) == HAFT_OK, "the footprint is enough");                                        \
+    } while (0)
+
+/* --- answers --- */
 
 void must(bool holds, const char *what);
 void tell_answer(const char *what, haft_status said);

@@ -3,45 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_GIVEN (UINT64_C(1) << 20) /* bytes: sanitizers touch them all */
-#define GARBAGE 0xa5
-
-/* Exactly `size` bytes at an odd address, behind and before which AddressSanitizer looks. */
-struct memory {
-    char *block;
-    char *at;
-    uint64_t size;
-};
-
-static struct memory take_memory(uint64_t size)
+struct memory take_memory(uint64_t size)
 {
     char *block = malloc((size_t)size + 1);
 
     must(block != NULL, "memory to give");
-    memset(block, GARBAGE, (size_t)size + 1);
+    memset(block, UNTOUCHED, (size_t)size + 1);
     return (struct memory){block, block + 1, size};
 }
 
-static bool is_untouched(const struct memory *memory)
+bool is_untouched(const struct memory *memory)
 {
     for (uint64_t i = 0; i < memory->size; i++) {
-        if ((unsigned char)memory->at[i] != GARBAGE) {
+        if ((unsigned char)memory->at[i] != UNTOUCHED) {
             return false;
         }
     }
     return true;
 }
-
-/* A byte too few is refused, and not touched. */
-#define MUST_NEED_ALL(open, options, memory, opened)                                               \
-    do {                                                                                           \
-        (options).memory = (memory).at;                                                            \
-        (options).memory_size = (memory).size - 1;                                                 \
-        must((open) == HAFT_NO_MEMORY && (opened) == NULL, "a byte too few");                      \
-        must(is_untouched(&(memory)), "what is too little is not touched");                        \
-        (options).memory_size = (memory).size;                                                     \
-        must((open) == HAFT_OK, "the footprint is enough");                                        \
-    } while (0)
 
 /* --- haft_local --- */
 
@@ -88,7 +67,7 @@ static void fill_local(haft_local *local)
 static void try_given_local(const struct values *values)
 {
     haft_local_options options = local_options(values);
-    haft_footprint footprint = {.bytes = GARBAGE, .capacity = GARBAGE};
+    haft_footprint footprint = {.bytes = UNTOUCHED, .capacity = UNTOUCHED};
     haft_local *local = NULL;
     char small[16];
     const haft_status said = haft_local_footprint(&options, &footprint);
@@ -100,7 +79,7 @@ static void try_given_local(const struct values *values)
     tell_answer("local_footprint", said);
     must(opened == (said == HAFT_OK ? HAFT_NO_MEMORY : said) && local == NULL,
          "opening says of an option what the footprint says");
-    must(said == HAFT_OK || footprint.bytes == GARBAGE, "local_footprint leaves it alone");
+    must(said == HAFT_OK || footprint.bytes == UNTOUCHED, "local_footprint leaves it alone");
     if (said != HAFT_OK) {
         return;
     }

@@ -1,9 +1,5 @@
-/*
- * Options of any value for domains, command sets, arenas, exports, sides, histories, counted
- * tables.
- */
+/* Options of any value for domains, command sets, arenas, exports, sides and histories. */
 #include "fuzz/options.h"
-#include <haft/counted.h>
 #include <haft/kit/arena.h>
 #include <haft/kit/commands.h>
 #include <haft/kit/export.h>
@@ -249,66 +245,6 @@ static void try_history(const struct values *values)
     }
 }
 
-/* Whether the status of a counted table names an option that is out of range. */
-static bool is_counted_bad(const haft_counted_options *options, haft_status status)
-{
-    const bool is_default = options->layout.index_bits == 0 &&
-                            options->layout.generation_bits == 0 && options->layout.tag_bits == 0 &&
-                            options->layout.reserved == 0;
-    const haft_layout layout = is_default ? HAFT_LAYOUT_32_32 : options->layout;
-    const bool is_layout = haft_layout_is_valid(layout); /* others are looked at only then */
-    const unsigned bits = layout.index_bits < 30 ? layout.index_bits : 30;
-    const uint64_t most = haft_field_max(bits) + 1 - HAFT_FIRST_INDEX;
-    const size_t alignment = options->object_alignment;
-
-    switch (status) {
-    case HAFT_BAD_LAYOUT:
-        return !is_layout || layout.generation_bits > 32;
-    case HAFT_BAD_CAPACITY:
-        return is_layout && (options->capacity < 1 || options->capacity > most);
-    case HAFT_BAD_OBJECT_SIZE:
-        return options->object_size > MOST_BLOCK;
-    case HAFT_BAD_OBJECT_ALIGNMENT:
-        return (alignment & (alignment - 1)) != 0 || alignment > 4096;
-    case HAFT_BAD_TAG:
-        return is_layout && options->tag > haft_field_max(layout.tag_bits);
-    case HAFT_BAD_FIRST_GENERATION:
-        return is_layout && options->first_generation != HAFT_RANDOM_GENERATION &&
-               options->first_generation > haft_field_max(layout.generation_bits);
-    case HAFT_BAD_MIN_FREE:
-        return is_layout && options->capacity <= most &&
-               options->min_free > most - options->capacity;
-    case HAFT_BAD_COPIES:
-        return options->copies && options->object_size > 64;
-    default:
-        return false;
-    }
-}
-
-static void try_counted(const struct values *values)
-{
-    const haft_counted_options options = {
-        COMMON_OPTIONS_OF(values),
-        .min_free = values->min_free,
-        .wrap = values->wrap,
-        .copies = values->keep_order,
-    };
-    bool is_any_bad = false;
-    haft_counted *table = NULL;
-    const haft_status said = haft_counted_open(&options, &table);
-
-    tell_answer("counted_open", said);
-    for (int status = 0; status < HAFT_STATUS_COUNT; status++) {
-        is_any_bad |= is_counted_bad(&options, (haft_status)status);
-    }
-    must(is_any_bad ? is_counted_bad(&options, said) : said == HAFT_OK || said == HAFT_NO_MEMORY,
-         "counted_open");
-    must((said == HAFT_OK) == (table != NULL), "counted_open leaves its argument alone");
-    if (table != NULL) {
-        must(haft_counted_close(table) == HAFT_OK, "counted_close");
-    }
-}
-
 uint64_t try_others(const struct values *values)
 {
     try_domain(values);
@@ -317,6 +253,5 @@ uint64_t try_others(const struct values *values)
     try_export(values);
     try_side(values);
     try_history(values);
-    try_counted(values);
-    return 8;
+    return 7;
 }

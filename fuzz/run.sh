@@ -18,7 +18,7 @@ case $target in
     counted) sources=(fuzz/{counted,model}.c) ;;
     exact) sources=(fuzz/exact.c fuzz/exact_subject.c) ;;
     ids) sources=(fuzz/ids.c fuzz/ids_counted.c fuzz/ids_tables.c) ;;
-    options) sources=(fuzz/options.c fuzz/options_given.c fuzz/options_other.c) ;;
+    options) sources=(fuzz/options.c fuzz/options_counted.c fuzz/options_given.c fuzz/options_other.c) ;;
     saved)
         sources=(fuzz/saved.c examples/level_load/{failure,level,lines,links,load,save}.c)
         packages=(glib-2.0)
