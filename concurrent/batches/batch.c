@@ -7,23 +7,7 @@
 #include "concurrent/batches/batch.h"
 #include "lib/base/walk.h"
 #include <assert.h>
-#include <haft/id.h>
 #include <string.h>
-
-bool batch_is_sound(const struct batch *batch)
-{
-    for (uint32_t i = 0; i < batch->count; i++) {
-        if (batch->indices[i] < HAFT_FIRST_INDEX) {
-            return false;
-        }
-        for (uint32_t other = 0; other < i; other++) {
-            if (batch->indices[other] == batch->indices[i]) {
-                return false;
-            }
-        }
-    }
-    return batch->count <= BATCH_SLOTS;
-}
 
 void batch_move(struct batch *to, struct batch *from, uint32_t most)
 {

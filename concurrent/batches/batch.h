@@ -9,6 +9,7 @@
 
 #include "concurrent/batches/tuning.h"
 #include "lib/base/atomics.h"
+#include <haft/id.h>
 #include <stdbool.h>
 
 struct batch {
@@ -27,6 +28,19 @@ struct batch {
 void batch_move(struct batch *to, struct batch *from, uint32_t most);
 
 /* Whether its indices are those of slots, and no two alike; not of a filling or open batch. */
-bool batch_is_sound(const struct batch *batch);
+static inline bool batch_is_sound(const struct batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (batch->indices[i] < HAFT_FIRST_INDEX) {
+            return false;
+        }
+        for (uint32_t other = 0; other < i; other++) {
+            if (batch->indices[other] == batch->indices[i]) {
+                return false;
+            }
+        }
+    }
+    return batch->count <= BATCH_SLOTS;
+}
 
 #endif /* HAFT_CONCURRENT_BATCH_H */

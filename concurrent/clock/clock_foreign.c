@@ -245,7 +245,7 @@ static haft_status foreign_clock_wait_for(haft_domain *domain, uint64_t ticket)
 static bool may_lift(const haft_foreign_clock *foreign)
 {
     return foreign_has_online(foreign) && foreign->is_registered != NULL &&
-           foreign_thread_is_registered(foreign) && !foreign_is_inside(foreign);
+           foreign->is_registered(foreign->ctx) && !foreign_is_inside(foreign);
 }
 
 static haft_status foreign_clock_join(haft_domain *domain, haft_worker *worker,

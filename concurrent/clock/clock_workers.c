@@ -103,7 +103,7 @@ static struct member *own_member(const haft_domain *domain)
 }
 
 /* Whether no other member of the domain is the calling thread's. */
-static bool is_only_own(const haft_domain *domain, const struct member *own)
+static HAFT_UNUSED bool is_only_own(const haft_domain *domain, const struct member *own)
 {
     const struct member *member = first_member(domain);
 

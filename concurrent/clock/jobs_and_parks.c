@@ -138,7 +138,7 @@ static haft_job_state unkept(uint32_t open)
 static struct nesting *kept(haft_domain *domain, haft_job_state state)
 {
     assert(state.thread == thread_number() && "a job or park ends on the thread where it began");
-    if (state.open >= OPEN_COUNTED || domain->clock->nesting == NULL) {
+    if (state.open >= OPEN_COUNTED) {
         return NULL;
     }
     struct nesting *nesting = present(domain);
@@ -176,7 +176,8 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
         set_level(domain, nesting, level_of(state));
     } else if (state.open == OPEN_UNKNOWN) {
         forgotten--;
-    } else if (state.open == OPEN_COUNTED) {
+    } else {
+        assert(state.open == OPEN_COUNTED && "a job that was kept has its nesting state");
         section_count(domain, UINT64_MAX);
     }
 }

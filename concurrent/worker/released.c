@@ -86,5 +86,6 @@ bool released_has(const haft_table *table, uint64_t run)
 {
     const struct runs *runs = &table->slots.runs;
 
-    return !runs->stay && load_relaxed(ONWARD, &runs->records[run].link) != RUN_IN_USE;
+    assert(!runs->stay && "a table that has released a run has records");
+    return load_relaxed(ONWARD, &runs->records[run].link) != RUN_IN_USE;
 }

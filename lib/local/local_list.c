@@ -29,7 +29,7 @@ static void set_next(haft_local *local, uint64_t index, uint64_t next)
 }
 
 /* The list, as far as a walk goes: free slots that were used, and as many as are counted. */
-static bool list_is_whole(haft_local *local)
+static HAFT_UNUSED bool list_is_whole(haft_local *local)
 {
     uint64_t at = *local_head(local);
     uint64_t count = 0;

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 /* The list, as far as a walk goes: each run is there, and none but the last is in use. */
-static bool runs_are_listed(const struct runs *runs)
+static HAFT_UNUSED bool runs_are_listed(const struct runs *runs)
 {
     uint64_t run = runs->first;
 

@@ -13,10 +13,12 @@
 static uint64_t slot_count(const struct slots_options *options)
 {
     const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
-    const uint64_t extra = options->extra < most ? options->extra : most; /* of any number */
-    const uint64_t wanted = HAFT_FIRST_INDEX + options->common.capacity + extra + options->spare;
+    const uint64_t wanted =
+        HAFT_FIRST_INDEX + options->common.capacity + options->extra + options->spare;
     uint64_t count = 8;
 
+    assert(options->extra <= most &&
+           "a min_free is checked, and a spare is no more than the capacity");
     while (count < wanted && count < most) {
         count *= 2;
     }

@@ -54,7 +54,8 @@ static bool ended_last(const struct slots *slots, haft_id id, uint64_t word)
     const uint64_t next = word_generation(format, word_next_life(format, id.bits, 0));
     const uint64_t now = word_generation(format, word);
 
-    return now == next || (next == 0 && slots->wrapped && now == format->generation_one);
+    /* After the last life the slot has no generation, or begins anew. */
+    return now == next || (next == 0 && now == format->generation_one);
 }
 
 static void tell_dead(struct text *text, const struct slots *slots, haft_id id, uint64_t word)

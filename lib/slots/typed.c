@@ -1,4 +1,5 @@
 /* Whether tables and types fit each other. */
+#include <assert.h>
 #include <haft/typed.h>
 
 haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *object_alignment,
@@ -19,16 +20,13 @@ haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *obje
     return HAFT_OK;
 }
 
-/* Whether objects that lie `stride` apart, one of them at `object`, are aligned for the type. */
-static bool is_aligned(haft_type type, const void *object, uint64_t stride)
-{
-    return (uintptr_t)object % type.alignment == 0 && stride % type.alignment == 0;
-}
-
 haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, bool has_pins)
 {
+    const uintptr_t object = (uintptr_t)view.base + sizeof(uint64_t);
+
+    assert(type.slot_size % type.alignment == 0 && "as sizeof says it: one aligned, all are");
     return object_size == type.size && has_pins == type.has_pins && view.stride == type.slot_size &&
-                   is_aligned(type, view.base + sizeof(uint64_t), view.stride)
+                   object % type.alignment == 0
                ? HAFT_OK
                : HAFT_WRONG_TYPE;
 }
