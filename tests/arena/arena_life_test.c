@@ -1,6 +1,8 @@
 /* What arenas give back: marks, reset, clean-up; strings; the allocator struct. */
 #include "tests/arena/arena_support.h"
+#include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static haft_arena *arena;
 
@@ -334,6 +336,27 @@ Test(arena_text, printf_to_the_last_byte_stays_in_its_block)
     char *text = haft_arena_printf(made, "%s", "fifteen letters");
 
     cr_expect(eq(str, text, "fifteen letters"));
+}
+
+/* POSIX lets vsnprintf() refuse it. */
+Test(arena_text, printf_takes_a_room_of_more_bytes_than_an_int_has)
+{
+    const size_t size = (size_t)INT_MAX + 4096;
+
+    need_wide_addresses();
+    if (under_asan()) {
+        cr_skip_test("its shadow would be written");
+    }
+    void *buffer = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    must(buffer != MAP_FAILED);
+    haft_arena *made =
+        open_arena(&(haft_arena_options){.buffer = buffer, .buffer_size = size, .fixed = true});
+
+    cr_expect(eq(str, haft_arena_printf(made, "%d ships", 7), "7 ships"));
+    haft_arena_close(made);
+    munmap(buffer, size);
 }
 
 Test(arena_text, printf_without_room_is_NULL_and_changes_nothing)

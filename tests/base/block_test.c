@@ -57,6 +57,46 @@ Test(block, has_room_for_all_bytes_behind_its_own_and_not_one_more)
     }
 }
 
+Test(block, of_an_alignment_that_leads_behind_its_end_gives_nothing)
+{
+    const haft_allocator block = haft_allocator_block(memory + 16, 256);
+
+    cr_expect(zero(ptr, take(&block, 0, 512)));
+    cr_expect(eq(ptr, take(&block, 240, 16), memory + 32)); /* all of it is there still */
+}
+
+/* Only the start of a block is written. */
+Test(block, of_2_to_the_40_bytes_or_more_gives_those_below_and_no_more)
+{
+    if (SIZE_MAX >> 41 == 0) {
+        cr_skip_test("there are not as many addresses");
+    }
+    const haft_allocator block = haft_allocator_block(memory, SIZE_MAX / 2);
+    const size_t most = (SIZE_MAX >> 24) / 16 * 16 - OWN_BYTES;
+
+    cr_expect(zero(ptr, take(&block, most + 1, 1)));
+    cr_expect(eq(ptr, take(&block, most, 1), memory + OWN_BYTES));
+    cr_expect(zero(ptr, take(&block, 0, 1)));
+}
+
+/* As many as its word counts.  No part is written, and the last one lies where there is memory. */
+Test(block, of_2_to_the_24_parts_gives_no_more)
+{
+    const size_t size = OWN_BYTES + ((size_t)16 << 24);
+    char *large = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    must(large != MAP_FAILED);
+    const haft_allocator block = haft_allocator_block(large, size);
+
+    for (int i = 1; i < 1 << 24; i++) {
+        must(take(&block, 1, 1) != NULL);
+    }
+    cr_expect(zero(ptr, take(&block, 1, 1)));
+    block.free(block.context, large + size - 32, 1);
+    cr_expect(eq(ptr, take(&block, 1, 1), large + size - 32));
+    munmap(large, size);
+}
+
 Test(block, of_less_than_its_own_bytes_gives_nothing_and_is_not_touched)
 {
     memset(memory, 'x', sizeof memory);

@@ -55,6 +55,20 @@ Test(nth_call_fails, a_thread_that_cannot_start_is_told_apart_from_memory)
     fail_calls(0, -1);
 }
 
+/* Objects so large that the first slot's memory comes before that of the next ones. */
+FAULTS_OPEN(open_large_table, haft_table,
+            haft_table_open(domain, &(haft_table_options){.capacity = 8, .object_size = 1 << 20},
+                            &made))
+
+Test(nth_call_fails, opening_a_shared_table_of_large_objects_under_strict_overcommit)
+{
+    faults.strict = true;
+    open_domain((void **)&domain);
+    fail_each_both_ways(open_large_table, close_table);
+    close_domain(domain);
+    expect_no_leaks();
+}
+
 /* --- of one thread, counted --- */
 
 static struct {

@@ -23,6 +23,15 @@ TEST_ON_EACH_TABLE(huge_pages, are_asked_for_with_the_option_and_declined_withou
     expect_flags(*kind, false, "nh", "hg");
 }
 
+/* Its slots lie in the heap, whose pages are others' too. */
+TEST_ON_EACH_TABLE(huge_pages, are_not_asked_for_by_a_small_table)
+{
+    const haft_table_options options = {.capacity = 10, .object_size = 56, .huge_pages = true};
+    AT_END(subject_close) struct subject subject = subject_open(*kind, &options);
+
+    cr_expect(not(mapping_has_flag(subject.view.base, "hg")));
+}
+
 Test(huge_pages, are_asked_for_by_a_clone_too)
 {
     const haft_local_options options = {.capacity = 1 << 20, .object_size = 56, .huge_pages = true};

@@ -219,6 +219,19 @@ Test(os, a_line_goes_to_stderr_behind_the_name, .init = cr_redirect_stderr)
     cr_assert_stderr_eq_str("haft: no %s here\n");
 }
 
+Test(os, a_line_that_is_too_long_is_cut_off, .init = cr_redirect_stderr)
+{
+    char line[2000];
+    char printed[1024] = "haft: "; /* with what follows: "\n", and the end */
+
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = '\0';
+    memset(printed + 6, 'x', 1016);
+    memcpy(printed + 1022, "\n", 2);
+    os_print(line);
+    cr_assert_stderr_eq_str(printed);
+}
+
 Test(os, symbol_of_a_function_names_it_and_its_file)
 {
     struct os_symbol symbol;
@@ -232,6 +245,14 @@ Test(os, symbol_of_a_function_names_it_and_its_file)
 }
 
 /* --- threads --- */
+
+/* The system refuses the question: 0 is no thread's number. */
+Test(os, a_thread_that_the_system_cannot_be_asked_about_has_not_ended)
+{
+    errno = 0;
+    cr_expect(not(os_thread_has_ended(0)));
+    cr_expect(zero(int, errno));
+}
 
 static struct {
     uint64_t number;

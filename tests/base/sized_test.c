@@ -1,5 +1,6 @@
 /* Options of another size: of programs that were compiled with an earlier or a later version. */
 #include "tests/support.h"
+#include <haft/counted.h>
 #include <haft/kit/arena.h>
 #include <haft/kit/commands.h>
 #include <haft/kit/export.h>
@@ -48,13 +49,19 @@ OPENS_ALONE(domain)
 OPENS_ALONE(history)
 OPENS_ALONE(arena)
 OPENS_ALONE(export)
+OPENS_ALONE(counted)
 
-static haft_status measure_local(struct room *room, const void *options, size_t size)
-{
-    haft_footprint footprint;
+#define MEASURES(kind)                                                                             \
+    static haft_status measure_##kind(struct room *room, const void *options, size_t size)         \
+    {                                                                                              \
+        haft_footprint footprint;                                                                  \
+                                                                                                   \
+        return haft_##kind##_footprint_sized(options, size, &footprint);                           \
+    }
 
-    return haft_local_footprint_sized(options, size, &footprint);
-}
+MEASURES(local)
+MEASURES(table)
+MEASURES(counted)
 
 static haft_status open_table(struct room *room, const void *options, size_t size)
 {
@@ -91,6 +98,7 @@ static haft_status share(struct room *room, const void *options, size_t size)
 static const haft_local_options local_good = {.capacity = 10, .object_size = 8};
 static const haft_packed_options packed_good = {.capacity = 10, .object_size = 8};
 static const haft_table_options table_good = {.capacity = 10, .object_size = 8};
+static const haft_counted_options counted_good = {.capacity = 10, .object_size = 8};
 static const haft_domain_options domain_good = {.clock = HAFT_CLOCK_WORKERS};
 static const haft_history_options history_good = {.keep = 3};
 static const haft_arena_options arena_good = {.block_size = 4096};
@@ -99,12 +107,16 @@ static const haft_export_options export_good = {.directory = "/tmp"};
 static const haft_share_options share_good = {.on_reclaim = NULL};
 
 #define TABLE_OPTIONS_LEAST offsetof(haft_table_options, object_alignment)
+#define COUNTED_OPTIONS_LEAST offsetof(haft_counted_options, object_alignment)
 
 static const struct opener openers[] = {
     {"local", &local_good, sizeof local_good, TABLE_OPTIONS_LEAST, open_local},
     {"footprint", &local_good, sizeof local_good, TABLE_OPTIONS_LEAST, measure_local},
+    {"a table's", &table_good, sizeof table_good, TABLE_OPTIONS_LEAST, measure_table},
+    {"a counted one's", &counted_good, sizeof counted_good, COUNTED_OPTIONS_LEAST, measure_counted},
     {"packed", &packed_good, sizeof packed_good, TABLE_OPTIONS_LEAST, open_packed},
     {"table", &table_good, sizeof table_good, TABLE_OPTIONS_LEAST, open_table},
+    {"counted", &counted_good, sizeof counted_good, COUNTED_OPTIONS_LEAST, open_counted},
     {"domain", &domain_good, sizeof domain_good, 0, open_domain},
     {"history", &history_good, sizeof history_good, sizeof(uint64_t), open_history},
     {"arena", &arena_good, sizeof arena_good, sizeof(size_t), open_arena},

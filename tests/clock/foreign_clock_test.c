@@ -436,6 +436,54 @@ Test(foreign_clock, offline_a_ninth_one_works_without_jobs)
     close_beside_eight_jobs(&shared, states);
 }
 
+Test(foreign_clock, a_thread_comes_online_in_a_ninth_one_without_jobs)
+{
+    struct fake ninth;
+    haft_job_state states[MOST_CLOCKS];
+    struct shared shared = open_beside_eight_jobs(&ninth, states);
+
+    haft_thread_online(shared.domain);
+    cr_expect(eq(u32, ninth.onlines, 1));
+    haft_thread_offline(shared.domain);
+    close_beside_eight_jobs(&shared, states);
+    cr_expect(eq(u32, ninth.offlines, 1));
+}
+
+static bool is_registered(void *ctx)
+{
+    return true;
+}
+
+/* What is known of it is kept while jobs of other clocks begin. */
+Test(foreign_clock, a_worker_that_brought_its_thread_online_takes_it_offline)
+{
+    struct fake fake;
+    haft_job_state states[MOST_CLOCKS - 1];
+
+    open_crowd();
+    make_online(&fake);
+    fake.clock.inside = says_online;
+    fake.clock.is_registered = is_registered;
+    struct shared shared = open_with(&fake, HAFT_CLOCK_CALLER);
+
+    haft_thread_offline(shared.domain);
+    haft_worker *worker = open_worker(shared.table);
+
+    cr_assert(is_online);
+    for (int i = 0; i < MOST_CLOCKS - 1; i++) {
+        states[i] = haft_job_begin(domains[i]);
+    }
+    expect_status(haft_worker_close(worker), HAFT_OK);
+    cr_expect(not(is_online));
+    for (int i = MOST_CLOCKS - 1; i-- > 0;) {
+        haft_job_end(domains[i], states[i]);
+    }
+    for (int i = 0; i <= MOST_CLOCKS; i++) {
+        expect_status(haft_domain_close(domains[i]), HAFT_OK);
+    }
+    close_shared(&shared);
+}
+
 Test(foreign_clock, a_section_of_a_ninth_one_is_no_quiescent_point)
 {
     struct fake ninth;

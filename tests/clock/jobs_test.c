@@ -1,4 +1,6 @@
 /* Jobs that wait for jobs: what an outer job has resolved stays, whatever inner ones call. */
+#include "concurrent/clock/jobs_and_parks.h"
+#include "concurrent/clock/state.h"
 #include "tests/support.h"
 #include <signal.h>
 #include <string.h>
@@ -153,8 +155,15 @@ static const struct row rows[] = {
     {WORKERS_ALONE, ONLINE, "park open park free close unpark free unpark held"},
     /* and in a job begun since. */
     {WORKERS_ALONE, ONLINE, "park open off job close held end free on free unpark"},
-    /* Online while a worker is open outlasts the worker. */
+    /* One opened while offline in such a park holds until it closes; */
+    {WORKERS_ALONE, ONLINE, "park open off free open held close free close free unpark held"},
+    /* one opened beside it, or in a park inside, belongs to the same. */
+    {ONLINE_TOLD, ONLINE, "park open open close held close free unpark held"},
+    {ONLINE_TOLD, ONLINE, "park open park free open held close unpark held close free unpark held"},
+    /* Online while a worker is open outlasts the worker, */
     {WORKERS_ALONE, ONLINE, "off open on close held"},
+    /* but not the park that it was opened in. */
+    {ONLINE_TOLD, ONLINE, "park open on close free unpark held"},
     /* Online in a job without workers holds nothing up. */
     {WORKERS_ALONE, BARE, "job off on free end"},
     /* The first worker after offline in a job is online, */
@@ -305,6 +314,14 @@ ParameterizedTest(struct case_of_row *it, jobs, and_workers_hold_grace_periods_u
     must(state.worker_count <= 1 && state.job_count == 0 && state.park_count == 0);
     state.shared.worker = state.worker_count != 0 ? state.workers[0] : NULL;
     close_shared(&state.shared);
+}
+
+/* White-box: 0 is the number of no lift. */
+Test(jobs, the_lift_after_2_to_the_32_has_a_number)
+{
+    struct nesting nesting = {.lift = UINT32_MAX};
+
+    cr_expect(eq(u32, lift_join(&nesting), 1));
 }
 
 /* --- what an outer job has resolved, and calls that wait --- */

@@ -1,5 +1,7 @@
 /* Command sets: what is recorded, and what apply makes of it. */
+#include "concurrent/worker/worker_list.h"
 #include "tests/commands/commands_support.h"
+#include <haft/share.h>
 
 TestSuite(create, .timeout = SUITE_SECONDS);
 TestSuite(destroy, .timeout = SUITE_SECONDS);
@@ -263,6 +265,19 @@ Test(destroy, thousands_by_one_recorder_are_all_carried_out)
 }
 
 /* --- apply --- */
+
+/* White-box: the set, with its worker, may go on on another thread meanwhile. */
+Test(apply_, reclaiming_the_table_on_its_thread_takes_another_worker)
+{
+    AT_END(stage_close) struct stage stage;
+
+    stage_open(&stage, &options);
+    const haft_worker *only = worker_list_first(stage.shared.table);
+
+    cr_assert(eq(ptr, (void *)only, haft_commands_worker(stage.commands)));
+    expect_status(haft_table_reclaim(stage.shared.table), HAFT_OK);
+    cr_expect(ne(ptr, (void *)worker_list_first(stage.shared.table), (void *)only));
+}
 
 Test(apply_, with_nothing_recorded_does_nothing)
 {

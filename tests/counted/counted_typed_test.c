@@ -1,6 +1,8 @@
 /* Typed counted tables: each function does what the one it calls does, for the type alone. */
 #include "tests/slots/typed.h"
 #include "tests/support.h"
+#include <haft/detail/typed_counted.h>
+#include <string.h>
 
 TestSuite(typed_counted, .timeout = SUITE_SECONDS);
 
@@ -135,4 +137,23 @@ Test(typed_counted, a_table_whose_objects_are_less_aligned_is_not_adopted)
     assert_status(haft_counted_open(&options, &table), HAFT_OK);
     expect_status(aligned_64_counted_adopt(table, &typed), HAFT_WRONG_TYPE);
     cr_expect(zero(ptr, typed.counted));
+}
+
+/* Slots are 192 bytes apart: where one object is at a multiple of 128, the next one is not. */
+Test(typed_counted, a_table_of_which_only_some_objects_are_aligned_is_not_adopted)
+{
+    static _Alignas(128) char memory[4096];
+    const haft_type type = {128, 128, 256, false};
+    haft_counted_options options = {
+        .capacity = 4, .object_size = 128, .object_alignment = 64, .memory_size = 2048};
+
+    for (size_t at = 0; at <= 64; at += 64) {
+        memset(memory, 0, sizeof memory);
+        options.memory = memory + at;
+        AT_END(counted_end) haft_counted *table;
+
+        assert_status(haft_counted_open(&options, &table), HAFT_OK);
+        expect_status(haft_counted_fits(table, type), HAFT_WRONG_TYPE);
+        expect_status(haft_counted_fits(table, (haft_type){128, 64, 192, false}), HAFT_OK);
+    }
 }

@@ -1,4 +1,5 @@
 /* Statistics in a file: haft/kit/export.h. */
+#include "concurrent/clock/registry.h"
 #include "tests/export/exporting.h"
 #include <haft/counted.h>
 #include <haft/diagnose.h>
@@ -330,6 +331,32 @@ Test(export, is_written_again_every_interval)
         sequence = number_in(root, "sequence");
         json_decref(root);
     }
+}
+
+/* White-box: the thread has to write while this one has what it takes. */
+Test(export, that_cannot_be_written_now_is_closed_all_the_same)
+{
+    haft_export *opened;
+
+    assert_status(haft_export_open(
+                      &(haft_export_options){.directory = directory, .interval_ms = 10}, &opened),
+                  HAFT_OK);
+    registry_lock();
+    sleep_ms(100);
+    haft_export_close(opened);
+    registry_unlock();
+    cr_expect(eq(int, (int)files_in_directory(), 0));
+}
+
+/* White-box: as a program's own handler of forks may. */
+Test(export, is_written_by_a_thread_that_has_the_registry_locked)
+{
+    AT_END(export_end) haft_export *opened = open_export();
+
+    registry_lock();
+    expect_status(haft_export_write(opened), HAFT_OK);
+    registry_unlock();
+    expect_status(haft_export_write(opened), HAFT_OK);
 }
 
 /* --- the file --- */

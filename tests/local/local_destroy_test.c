@@ -461,6 +461,35 @@ Test(destroy, runs_for_what_a_visitor_frees_or_clears)
     haft_local_close(seen.local);
 }
 
+/* given: an object that is freed meanwhile, its slot's next id, and that of a free slot. */
+static void free_and_restore(haft_id id)
+{
+    seen.act = NULL;
+    expect_status(haft_local_free(seen.local, seen.given[0]), HAFT_OK);
+    expect_status(haft_local_restore(seen.local, seen.given[1], "bytes"), HAFT_OCCUPIED);
+    expect_status(haft_local_restore(seen.local, seen.given[2], "bytes"), HAFT_OK);
+}
+
+Test(destroy, may_restore_into_a_free_slot_but_not_into_one_that_is_due)
+{
+    open_seen(HAFT_LAYOUT_32_32, HAFT_REUSE_LIFO);
+    const haft_id first = insert_bytes();
+    const haft_id due = insert_bytes();
+    const haft_id freed = insert_bytes();
+
+    must(haft_local_free(seen.local, freed) == HAFT_OK);
+    seen.given[0] = due;
+    seen.given[1] = haft_id_pack(HAFT_LAYOUT_32_32, haft_id_index(HAFT_LAYOUT_32_32, due), 2, 0);
+    seen.given[2] = haft_id_pack(HAFT_LAYOUT_32_32, haft_id_index(HAFT_LAYOUT_32_32, freed), 2, 0);
+    seen.act = free_and_restore;
+    expect_status(haft_local_free(seen.local, first), HAFT_OK);
+    cr_expect(eq(int, times_seen(due), 1));
+    cr_expect(eq(u64, haft_local_count(seen.local), 1));
+    cr_expect(haft_is_live(haft_local_view(seen.local), seen.given[2]));
+    haft_local_close(seen.local);
+    cr_expect(eq(int, seen.count, 4));
+}
+
 /* --- what it may not do --- */
 
 static void close_table(haft_id id)

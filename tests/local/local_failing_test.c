@@ -114,6 +114,26 @@ Test(local_failing, reserve_capacity_says_what_is_refused_and_holds_its_promise)
     expect_no_leaks();
 }
 
+/* Slots in the list whose memory was never written, in two ranges. */
+Test(local_failing, reserve_capacity_of_slots_below_restored_ones_says_what_is_refused)
+{
+    const haft_local_options options = {.capacity = 100000, .object_size = 1016};
+    haft_local *local;
+
+    assert_status(haft_local_open(&options, &local), HAFT_OK);
+    for (uint64_t above = 600; above != 0; above -= 300) {
+        const haft_id id = haft_id_pack(HAFT_LAYOUT_32_32, HAFT_FIRST_INDEX + above, 1, 0);
+
+        assert_status(haft_local_restore(local, id, NULL), HAFT_OK);
+    }
+    faults.no_advice = true;
+    expect_status(haft_local_reserve_capacity(local, 500), HAFT_NO_MEMORY);
+    faults.no_advice = false;
+    expect_status(haft_local_reserve_capacity(local, 500), HAFT_OK);
+    haft_local_close(local);
+    expect_no_leaks();
+}
+
 Test(local_failing, reserve_capacity_knows_that_min_free_slots_stay_free)
 {
     const haft_local_options options = {

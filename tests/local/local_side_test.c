@@ -1,4 +1,5 @@
 /* Sides of a local table: values under the table's ids, and how they end. */
+#include "tests/slots/saving.h"
 #include "tests/support.h"
 #include <haft/kit/restore.h>
 #include <haft/kit/side.h>
@@ -394,6 +395,30 @@ Test(local_side, inside_an_on_end_a_value_of_a_former_life_is_not_replaced_at_on
     expect_status(chain.set, HAFT_BUSY);
     cr_expect(eq(u64, chain.fleet.ends, 2));
     expect_status(haft_side_set(chain.fleet.side, chain.ids[2], NULL, NULL), HAFT_OK);
+    cr_expect(eq(u64, chain.fleet.ends, 2));
+}
+
+/* The former value's end removes another one, whose end sets the value. */
+static void remove_and_set(void *value, haft_id id, void *arg)
+{
+    struct chain *chain = arg;
+
+    if (++chain->fleet.ends == 1) {
+        must(haft_side_remove(chain->fleet.side, chain->ids[1]));
+    } else if (chain->fleet.ends == 2) {
+        chain->set = haft_side_set(chain->fleet.side, chain->ids[0], NULL, NULL);
+    }
+}
+
+Test(local_side, a_value_that_a_later_on_end_has_set_is_there_first)
+{
+    AT_END(close_chain) struct chain chain;
+
+    open_chain(&chain, 3, remove_and_set);
+    must(haft_local_free(chain.fleet.ships, chain.ids[0]) == HAFT_OK);
+    chain.ids[0] = insert_ship(&chain.fleet);
+    expect_status(haft_side_set(chain.fleet.side, chain.ids[0], NULL, NULL), HAFT_OCCUPIED);
+    expect_status(chain.set, HAFT_OK);
     cr_expect(eq(u64, chain.fleet.ends, 2));
 }
 
@@ -950,4 +975,31 @@ Test(local_side, a_snapshot_that_on_end_has_dropped_is_not_gone_to)
     expect_status(haft_local_rewind(meddler.local, meddler.history, 0), HAFT_OUT_OF_RANGE);
     cr_expect(haft_is_live(haft_local_view(meddler.local), id));
     haft_local_close(meddler.other);
+}
+
+/* --- loading --- */
+
+/* Ids are issued again: also a side without on_end would have values of other objects. */
+Test(local_side, loading_a_file_ends_each_value)
+{
+    AT_END(close_fleet) struct fleet fleet;
+    struct subject saved = {.kind = LOCAL};
+    haft_side *plain;
+
+    open_fleet(&fleet, &some);
+    must(haft_side_open_local(fleet.ships, &(haft_side_options){.value_size = 8}, &plain) ==
+         HAFT_OK);
+    const haft_id id = insert_with(&fleet, 7);
+
+    must(haft_side_set(plain, id, NULL, NULL) == HAFT_OK);
+    saved.local = fleet.ships;
+    AT_END(bytes_end) struct bytes bytes = saved_of(&saved);
+    haft_file file = file_of(&bytes);
+
+    assert_status(haft_local_load(fleet.ships, &file), HAFT_OK);
+    cr_expect(haft_is_live(fleet.view, id));
+    cr_expect(eq(u64, fleet.ends, 1));
+    cr_expect(eq(ptr, hull_of(&fleet, id), NULL));
+    cr_expect(eq(ptr, haft_side_get(haft_side_entries(plain), id), NULL));
+    haft_side_close(plain);
 }

@@ -1,6 +1,7 @@
 /* White-box: saved files that are made up, with checksums that are right: what is wrong is told. */
 #include "kit/local/snapshots/local_image.h"
 #include "tests/slots/saving.h"
+#include <haft/kit/restore.h>
 #include <stdlib.h>
 
 TestSuite(forged_file, .timeout = SUITE_SECONDS);
@@ -307,4 +308,21 @@ Test(forged_file, a_fresh_slot_is_in_no_list_of_free_ones)
     const uint64_t fresh = number_in(&bytes, LOCAL_FIRST_RUN) * RUN_SLOTS;
 
     expect_wrong_number(&subject, &bytes, LOCAL_HEAD, fresh, "first free slot");
+}
+
+/* Of slots with one life each: those below a restored one are free, the first is used up. */
+Test(forged_file, an_exhausted_slot_is_in_no_list_of_free_ones)
+{
+    const haft_table_options once = {.capacity = 20, .layout = {8, 1, 0, 0}};
+    AT_END(subject_close) struct subject subject = subject_open(LOCAL, &once);
+    const haft_id above = haft_id_pack(once.layout, HAFT_FIRST_INDEX + 7, 1, 0);
+    haft_id id;
+
+    assert_status(haft_local_restore(subject.local, above, NULL), HAFT_OK);
+    assert_status(subject_insert(&subject, NULL, &id), HAFT_OK);
+    assert_status(subject_free(&subject, id), HAFT_OK);
+    AT_END(bytes_end) struct bytes bytes = saved_of(&subject);
+
+    expect_wrong_number(&subject, &bytes, LOCAL_HEAD, haft_id_index(once.layout, id),
+                        "first free slot");
 }

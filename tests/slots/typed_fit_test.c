@@ -295,6 +295,17 @@ Test(typed_fit, a_packed_table_is_adopted_if_of_the_type)
     cr_expect(eq(ptr, (void *)ships.view.objects, haft_packed_objects(packed)));
 }
 
+Test(typed_fit, a_packed_table_whose_objects_begin_elsewhere_is_not_adopted)
+{
+    static _Alignas(16) char objects[64];
+    const haft_type type = {16, 16, 32, false};
+    haft_dense_view view = {.objects = objects, .object_size = 16};
+
+    expect_status(haft_type_fits_packed(type, view), HAFT_OK);
+    view.objects = objects + 8;
+    expect_status(haft_type_fits_packed(type, view), HAFT_WRONG_TYPE);
+}
+
 Test(typed_fit, a_packed_table_that_is_aligned_to_less_is_not_adopted)
 {
     const haft_packed_options options = {.capacity = 5, .object_size = 8};

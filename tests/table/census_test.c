@@ -137,6 +137,19 @@ Test(census, notices_a_slot_in_use_that_is_in_a_batch)
     expect_wrong_with(&shared, 1, haft_id_index(haft_table_info(shared.table).layout, live));
 }
 
+Test(census, notices_a_reserved_slot_that_is_in_a_batch)
+{
+    haft_id live;
+    haft_id reserved;
+    AT_END(close_shared) struct shared shared = open_used(&live);
+
+    must(haft_reserve(shared.worker, &reserved, NULL) == HAFT_OK);
+    cr_expect(census_is_right(shared.table));
+    must(haft_worker_flush(shared.worker) == HAFT_OK);
+    expect_wrong_with(&shared, 1, haft_id_index(haft_table_info(shared.table).layout, reserved));
+    haft_abort(shared.worker, reserved);
+}
+
 Test(census, notices_an_index_that_is_no_slots)
 {
     haft_id live;

@@ -1,4 +1,5 @@
 /* Pins: objects that outlast their section, and their free. */
+#include "concurrent/batches/tuning.h"
 #include "tests/support.h"
 #include <haft/pin.h>
 #include <haft/share.h>
@@ -241,6 +242,16 @@ static void unpin_next(void *object, haft_id id, haft_worker *worker, void *arg)
     chain->inside = false;
 }
 
+static haft_id insert_pinned_and_free(struct shared *shared, haft_id next)
+{
+    haft_id id = HAFT_NIL;
+
+    must(haft_insert(shared->worker, &next.bits, &id) == HAFT_OK);
+    must(pin(shared, id) != NULL);
+    must(haft_free(shared->worker, id) == HAFT_OK);
+    return id;
+}
+
 Test(pin, a_long_chain_of_objects_that_unpin_one_another_goes_with_the_first)
 {
     struct chain chain = {.table = NULL};
@@ -254,11 +265,7 @@ Test(pin, a_long_chain_of_objects_that_unpin_one_another_goes_with_the_first)
 
     chain.table = shared.table;
     for (int n = 0; n < 2000; n++) {
-        const haft_id next = last;
-
-        must(haft_insert(shared.worker, &next.bits, &last) == HAFT_OK);
-        must(pin(&shared, last) != NULL);
-        must(haft_free(shared.worker, last) == HAFT_OK);
+        last = insert_pinned_and_free(&shared, last);
     }
     for (int n = 0; n < 100; n++) {
         settle(shared.worker);
@@ -271,6 +278,37 @@ Test(pin, a_long_chain_of_objects_that_unpin_one_another_goes_with_the_first)
     }
     cr_expect(eq(u64, chain.reclaims, 2000));
     cr_expect(eq(u64, stats_of(shared.table).retired, 0));
+}
+
+/* White-box: slots of one life: none of them is the insertion's. */
+Test(pin, an_insertion_reclaims_a_bounded_number_of_objects_that_unpin_one_another)
+{
+    struct chain chain = {.table = NULL};
+    const haft_table_options chained = {.capacity = 2000,
+                                        .object_size = 8,
+                                        .layout = HAFT_LAYOUT_OF(12, 1, 0),
+                                        .pins = true,
+                                        .on_reclaim = unpin_next,
+                                        .reclaim_arg = &chain};
+    AT_END(close_shared) struct shared shared = open_shared(MEMB_CALLER, &chained);
+    haft_id last = HAFT_NIL;
+    haft_id id;
+
+    chain.table = shared.table;
+    for (int n = 0; n < 1000; n++) {
+        last = insert_pinned_and_free(&shared, last);
+    }
+    for (int n = 0; n < 100; n++) {
+        settle(shared.worker);
+        must(haft_worker_quiescent(shared.worker) == HAFT_OK);
+    }
+    expect_status(haft_unpin(shared.table, last), HAFT_OK);
+    while (chain.reclaims == 0) {
+        must(haft_insert(shared.worker, &HAFT_NIL.bits, &id) == HAFT_OK);
+    }
+    cr_expect(eq(u64, chain.reclaims, UNPINNED_MOST));
+    assert_status(haft_worker_flush(shared.worker), HAFT_OK);
+    cr_expect(eq(u64, chain.reclaims, 1000));
 }
 
 Test(pin, of_a_slots_last_life_exhausts_it_when_unpinned)

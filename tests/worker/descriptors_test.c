@@ -160,6 +160,21 @@ TEST_ON_EACH_CLOCK(descriptors, reserved_capacity_leaves_nothing_to_ask_for)
     cr_expect(eq(u64, descriptors_waiting(shared.worker), RING_BATCHES));
 }
 
+TEST_ON_EACH_CLOCK(descriptors, reserving_capacity_says_if_any_worker_gets_none)
+{
+    AT_END(close_shared) struct shared shared = open_counted(*setting);
+    AT_END(worker_end) haft_worker *other = open_worker(shared.table);
+
+    for (int left = 0; left < 2; left++) {
+        heap.left = left;
+        expect_status(haft_reserve_capacity(shared.table, OBJECTS), HAFT_NO_MEMORY);
+    }
+    heap.left = -1;
+    expect_status(haft_reserve_capacity(shared.table, OBJECTS), HAFT_OK);
+    cr_expect(eq(u64, descriptors_waiting(shared.worker), RING_BATCHES));
+    cr_expect(eq(u64, descriptors_waiting(other), RING_BATCHES));
+}
+
 /* Another thread may have had the allocator's lock at the fork. */
 TEST_ON_EACH_CLOCK(descriptors, the_child_of_a_fork_asks_for_none)
 {

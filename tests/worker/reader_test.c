@@ -2,6 +2,7 @@
  * With the workers clock a thread that looks at objects has an open worker: debug builds assert it
  * where a call of the library looks.  With NDEBUG there are no assertions to see.
  */
+#include "concurrent/clock/domain.h"
 #include "tests/support.h"
 #include <haft/diagnose.h>
 #include <haft/pin.h>
@@ -109,6 +110,46 @@ TEST_EACH_LOOK(beside_an_open_worker_or_with_another_clock_is_none, .timeout = S
 }
 
 /* --- outside --- */
+
+static void *ask_whether_it_may(void *may)
+{
+    *(bool *)may = domain_may_read(subject.shared.domain);
+    return NULL;
+}
+
+static bool another_thread_may(void)
+{
+    bool may = false;
+
+    in_another_thread(ask_whether_it_may, &may);
+    return may;
+}
+
+/* White-box: what the asserts ask, in any build. */
+Test(reader, is_one_with_a_worker_that_is_online_or_any_thread_without_workers)
+{
+    open_subject(HAFT_CLOCK_WORKERS);
+    haft_domain *domain = subject.shared.domain;
+
+    cr_expect(domain_may_read(domain));
+    cr_expect(not(another_thread_may()));
+    const haft_job_state parked = haft_thread_park(domain);
+
+    cr_expect(not(domain_may_read(domain)));
+    haft_thread_unpark(domain, parked);
+    must(haft_worker_close(subject.shared.worker) == HAFT_OK);
+    const haft_job_state job = haft_job_begin(domain);
+
+    cr_expect(domain_may_read(domain));
+    cr_expect(another_thread_may());
+    haft_job_end(domain, job);
+    subject.shared.worker = NULL;
+    close_shared(&subject.shared);
+
+    open_subject(HAFT_CLOCK_FRAME);
+    cr_expect(another_thread_may());
+    close_shared(&subject.shared);
+}
 
 static void *look_without_a_worker(void *look)
 {
