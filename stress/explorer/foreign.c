@@ -8,6 +8,7 @@
 
 /* A thread's section, and the grace period that it waits for. */
 struct participant {
+    bool is_registered;
     uint32_t depth;    /* of nested sections; 1 while online */
     uint32_t awaited;  /* threads whose sections its grace period waits for, a bit each */
     struct view after; /* what is visible when the grace period has ended */
@@ -22,6 +23,7 @@ static bool has_been_late;
 void model_foreign_reset(void)
 {
     for (uint32_t i = 0; i < MOST_SCHEDULED; i++) {
+        participants[i].is_registered = false;
         participants[i].depth = 0;
         participants[i].awaited = 0;
     }
@@ -198,20 +200,34 @@ static void pass_quiescent_point(void *ctx)
     begin_section();
 }
 
+static void register_thread(void *ctx)
+{
+    own()->is_registered = true;
+    go_online(ctx);
+}
+
 static void unregister(void *ctx)
 {
     if (is_inside(ctx)) {
         go_offline(ctx);
     }
+    own()->is_registered = false;
+}
+
+static bool is_registered(void *ctx)
+{
+    (void)ctx;
+    return own()->is_registered;
 }
 
 const haft_foreign_clock model_online = {
     .ctx = &participants,
     .wait = wait_early,
-    .register_thread = go_online,
+    .register_thread = register_thread,
     .unregister_thread = unregister,
     .online = go_online,
     .offline = go_offline,
     .quiescent = pass_quiescent_point,
     .inside = is_inside,
+    .is_registered = is_registered,
 };
