@@ -1,107 +1,139 @@
 /*
  * unwrap.c - a layer between a program and a driver: the program has 64-bit ids, the driver has
  * handles of 8 bytes.  Each call of the program copies the handle out of the table, without a lock
- * and without a store; an id whose object was destroyed never reaches the driver.
+ * and without a store.
+ *
+ * A copy protects the handle, not the surface that it names: that may be destroyed between the copy
+ * and its use.  As Vulkan asks of programs, this one orders the two itself: ids end at any time,
+ * their surfaces after the frame's draws.  A layer that cannot wait for draws acquires the id while
+ * it draws, and calls driver_destroy() in on_destroy.
  */
 #include <haft/counted.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
-/* --- the driver: it trusts what it is given --- */
+enum { SURFACES = 64, RESIZED = 16, FRAMES = 50, DRAWERS = 2, DRAWS = 2048 };
 
-enum { SURFACES = 64, DRAWERS = 2, DRAWS = 200000 };
+/* --- the driver: it has no lock, and trusts what it is given --- */
 
-/* A handle says which surface it is of, and which one after another in its place. */
-static _Atomic uint64_t drawn_wrongly;
+/* No two handles are equal, and surfaces lie in the places of those before them. */
+enum { PLACES = 256 };
 
-static uint64_t driver_create(uint64_t place, uint64_t number)
+static uint64_t placed[PLACES]; /* by handle % PLACES: the surface's handle; 0: none */
+static uint64_t created;
+static _Atomic uint64_t mistakes; /* handles whose surface was destroyed */
+
+static uint64_t driver_create(void)
 {
-    return number << 8 | place;
+    do {
+        created++;
+    } while (placed[created % PLACES] != 0);
+    placed[created % PLACES] = created;
+    return created;
 }
 
-static void driver_draw(uint64_t handle, uint64_t place)
+static void driver_draw(uint64_t handle)
 {
-    if ((handle & 0xFF) != place) {
-        atomic_fetch_add(&drawn_wrongly, 1);
+    sched_yield(); /* a draw takes its time */
+    if (placed[handle % PLACES] != handle) {
+        atomic_fetch_add(&mistakes, 1);
     }
+}
+
+static void driver_destroy(uint64_t handle)
+{
+    if (placed[handle % PLACES] != handle) {
+        atomic_fetch_add(&mistakes, 1);
+    }
+    placed[handle % PLACES] = 0;
 }
 
 /* --- the layer --- */
 
 static haft_counted *handles;
+static uint64_t ended[RESIZED]; /* handles without an id, whose surfaces this frame may draw */
+static int ended_count;
 
-static haft_status layer_create(uint64_t driver_handle, haft_id *id)
+static haft_status layer_create(haft_id *id)
 {
-    return haft_counted_insert(handles, &driver_handle, id);
+    const uint64_t handle = driver_create();
+
+    return haft_counted_insert(handles, &handle, id);
 }
 
-/* False: the surface is no more. */
-static bool layer_draw(haft_id id, uint64_t place)
+/* False: the id has ended. */
+static bool layer_draw(haft_id id)
 {
-    uint64_t driver_handle;
+    uint64_t handle;
 
-    if (!haft_counted_copy(handles, id, &driver_handle)) {
+    if (!haft_counted_copy(handles, id, &handle)) {
         return false;
     }
-    driver_draw(driver_handle, place);
+    driver_draw(handle);
     return true;
 }
 
-static bool layer_destroy(haft_id id)
+static haft_status layer_destroy(haft_id id)
 {
-    return haft_counted_free(handles, id) == HAFT_OK;
+    const haft_status status = haft_counted_take(handles, id, &ended[ended_count]);
+
+    ended_count += status == HAFT_OK;
+    return status;
+}
+
+/* No thread draws. */
+static void layer_end_frame(void)
+{
+    while (ended_count > 0) {
+        driver_destroy(ended[--ended_count]);
+    }
 }
 
 /* --- the program --- */
 
-static _Atomic uint64_t surfaces[SURFACES]; /* ids */
+static haft_id surfaces[SURFACES];
+static haft_id scene[SURFACES]; /* as they were when the frame began */
+static uint64_t drawn_before;   /* that frame: draws, and ids that were gone */
 static _Atomic uint64_t drawn;
 static _Atomic uint64_t gone;
-static atomic_bool ends;
 
 static void *draw(void *unused)
 {
-    for (uint64_t i = 0; i < DRAWS; i++) {
-        const uint64_t place = i * 7 % SURFACES;
-        const haft_id id = {atomic_load_explicit(&surfaces[place], memory_order_relaxed)};
-
-        atomic_fetch_add_explicit(layer_draw(id, place) ? &drawn : &gone, 1, memory_order_relaxed);
+    for (int i = 0; i < DRAWS / DRAWERS; i++) {
+        atomic_fetch_add(layer_draw(scene[i % SURFACES]) ? &drawn : &gone, 1);
     }
     return unused;
 }
 
-/* Surfaces are resized: each destroyed, and created anew in its place. */
+/* Some surfaces are destroyed beside the draws, all through the frame, and created anew. */
 static void *resize(void *failed)
 {
-    for (uint64_t number = 2; !atomic_load(&ends); number++) {
-        const uint64_t place = number * 5 % SURFACES;
-        haft_id id = {atomic_load(&surfaces[place])};
+    for (uint64_t i = 0; i < RESIZED; i++) {
+        haft_id *id = &surfaces[i * 5 % SURFACES];
 
-        if (!layer_destroy(id) || layer_create(driver_create(place, number), &id) != HAFT_OK) {
+        while (atomic_load(&drawn) + atomic_load(&gone) < drawn_before + i * (DRAWS / RESIZED)) {
+            sched_yield();
+        }
+        if (layer_destroy(*id) != HAFT_OK || layer_create(id) != HAFT_OK) {
             return failed;
         }
-        atomic_store(&surfaces[place], id.bits);
     }
     return NULL;
 }
 
-static bool run(void)
+static bool run_frame(void)
 {
     pthread_t drawers[DRAWERS];
     pthread_t resizer;
     void *failed;
-    int failure = 0;
+    int failure;
 
-    for (uint64_t place = 0; place < SURFACES; place++) {
-        haft_id id;
-
-        if (layer_create(driver_create(place, 1), &id) != HAFT_OK) {
-            return false;
-        }
-        atomic_store(&surfaces[place], id.bits);
-    }
+    drawn_before = atomic_load(&drawn) + atomic_load(&gone);
+    memcpy(scene, surfaces, sizeof scene);
     if (pthread_create(&resizer, NULL, resize, &failure) != 0) {
         return false;
     }
@@ -113,9 +145,24 @@ static bool run(void)
     for (int i = 0; i < DRAWERS; i++) {
         pthread_join(drawers[i], NULL);
     }
-    atomic_store(&ends, true);
     pthread_join(resizer, &failed);
+    layer_end_frame();
     return failed == NULL;
+}
+
+static bool run(void)
+{
+    for (int i = 0; i < SURFACES; i++) {
+        if (layer_create(&surfaces[i]) != HAFT_OK) {
+            return false;
+        }
+    }
+    for (int i = 0; i < FRAMES; i++) {
+        if (!run_frame()) {
+            return false;
+        }
+    }
+    return atomic_load(&drawn) > 0 && atomic_load(&gone) > 0 && atomic_load(&mistakes) == 0;
 }
 
 int main(void)
@@ -127,12 +174,13 @@ int main(void)
         .copies = true,
     };
 
-    if (haft_counted_open(&options, &handles) != HAFT_OK || !run() ||
-        haft_counted_close(handles) != HAFT_OK) {
+    if (haft_counted_open(&options, &handles) != HAFT_OK) {
         return 1;
     }
-    printf("%" PRIu64 " draws reached the driver or met a surface that was gone, %" PRIu64
-           " the wrong surface\n",
-           atomic_load(&drawn) + atomic_load(&gone), atomic_load(&drawn_wrongly));
-    return fflush(stdout) != 0 || atomic_load(&drawn_wrongly) != 0;
+    const bool is_right = run();
+
+    printf("%" PRIu64 " draws reached the driver, %" PRIu64 " met an id that had ended; %" PRIu64
+           " mistakes\n",
+           atomic_load(&drawn), atomic_load(&gone), atomic_load(&mistakes));
+    return fflush(stdout) != 0 || !is_right || haft_counted_close(handles) != HAFT_OK;
 }
