@@ -34,8 +34,9 @@ static void *bring_answer(void *argument)
         printf("too late: %s\n", haft_status_text(haft_counted_diagnose(requests, id)));
         return NULL;
     }
-    haft_counted_free(requests, id); /* no other answer finds it; this thread still holds it */
-    printf("an answer for %s\n", request->name);
+    if (haft_counted_free(requests, id) == HAFT_OK) { /* of two answers that hold it, one */
+        printf("an answer for %s\n", request->name);
+    }
     must(haft_counted_release(requests, id));
     return NULL;
 }
