@@ -1,17 +1,25 @@
 /*
- * server - lines over TCP on the loopback interface, by two threads, a timer and a broadcaster that
- * share a table of connections.
+ * server - lines over TCP on the loopback interface: two threads, a timer and a broadcaster share a
+ * table of connections.
  *
- * A connection is named by its id everywhere: in epoll's events, by the timer that ends idle ones,
- * by the broadcaster, and by clients, which may name others and make ids up.  Its descriptor is
- * closed in on_destroy, so exactly once, when no thread writes to it any more.
+ *   server [IDLE_MS [TICK_MS]]
+ *
+ * A connection is named by its id everywhere: in epoll's events, in timers, in the broadcaster's
+ * list, and by clients, which may name others and make ids up.  When it ends, nothing has to be
+ * cancelled: these ids are stale.  Its descriptor is closed in on_destroy, so exactly once, when no
+ * thread uses it any more.
  *
  *   echo TEXT     the text
  *   id            the connection's id
  *   kick ID       ends the connection with that id: "kicked", or why not
- *   quit          ends the server
+ *   subscribe     "subscribed", and from then on the broadcaster's lines
+ *   quit          ends the server: "bye"
+ *
+ * Lines that answer nothing begin with #: "# tick", and before the server ends a connection
+ * "# kicked", "# idle" or "# full".  A client that does not read is cut off without a reason.
  */
 #include "examples/screen/output.h"
+#include "examples/server/timers.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <haft/counted.h>
@@ -28,13 +36,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKERS = 2, MOST_CONNECTIONS = 512, LINE_SIZE = 256, BACKLOG = 128 };
-enum { BROADCAST_MS = 20, IDLE_MS = 30000 };
+enum { MOST_CONNECTIONS = 512, LINE_SIZE = 256, BACKLOG = 128 };
+enum { UNREAD_BYTES = 65536 }; /* of lines to a client; with more it is cut off */
+enum { TIMER_MS = 5, ACCEPT_PAUSE_MS = 200 };
 
 struct connection {
     int descriptor;
     uint32_t length;            /* of the line so far: its reader's alone */
+    bool subscribed;            /* its reader's alone */
     _Atomic uint64_t last_used; /* ms */
+    pthread_mutex_t sending;
     char line[LINE_SIZE];
 };
 
@@ -42,10 +53,26 @@ static haft_counted *connections;
 static int epoll;
 static int listener;
 static atomic_bool ends;
-static _Atomic uint64_t accepted;
-static _Atomic uint64_t closed;
+static uint64_t idle_ms = 30000;
+static uint64_t tick_ms = 1000;
+static struct timers timers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The broadcaster's list.  Live connections are in it once, others until it is next walked. */
+static pthread_mutex_t subscribing = PTHREAD_MUTEX_INITIALIZER;
+static haft_id subscribers[MOST_CONNECTIONS];
+static size_t subscriber_count;
+
+static _Atomic uint64_t accepted;     /* descriptors */
+static _Atomic uint64_t closed;       /* descriptors */
+static _Atomic uint64_t close_errors; /* a descriptor closed twice is one, now or a little later */
+static _Atomic uint64_t accept_errors;
 static _Atomic uint64_t refused; /* no room in the table */
-static _Atomic uint64_t stale;   /* events and names of connections that were gone */
+static _Atomic uint64_t idle;
+static _Atomic uint64_t not_idle;     /* when the timer was due: it was set again */
+static _Atomic uint64_t stale_events; /* these name connections that were gone */
+static _Atomic uint64_t stale_timers;
+static _Atomic uint64_t stale_subscribers;
+static _Atomic uint64_t stale_names;
 
 static uint64_t now_ms(void)
 {
@@ -64,22 +91,53 @@ static void pause_ms(uint64_t ms)
 
 /* --- connections --- */
 
+static void close_descriptor(int descriptor)
+{
+    atomic_fetch_add(close(descriptor) == 0 ? &closed : &close_errors, 1);
+}
+
 /* The last thread that held it lets go: no other uses the descriptor. */
 static void end_connection(void *object, haft_id id, void *arg)
 {
-    const struct connection *connection = object;
+    struct connection *connection = object;
 
     (void)id;
     (void)arg;
-    if (close(connection->descriptor) == 0) {
-        atomic_fetch_add(&closed, 1);
+    pthread_mutex_destroy(&connection->sending);
+    close_descriptor(connection->descriptor);
+}
+
+/*
+ * A line, whole.  The table protects the connection's lifetime; that nothing follows a part of a
+ * line is for the lock.  No thread waits for a client that does not read: if a line does not fit,
+ * the connection ends, and its last bytes are a part of that line.
+ */
+static void send_line(struct connection *connection, haft_id id, const char *line)
+{
+    const ssize_t length = (ssize_t)strlen(line);
+
+    pthread_mutex_lock(&connection->sending);
+    const bool whole =
+        send(connection->descriptor, line, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL) == length;
+
+    if (!whole) {
+        shutdown(connection->descriptor, SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&connection->sending);
+    if (!whole) {
+        haft_counted_free(connections, id);
     }
 }
 
-/* A client that reads nothing loses lines: no thread waits for it. */
-static void send_text(const struct connection *connection, const char *text)
+/* The caller holds it, so the descriptor stays open.  False: another thread has ended it. */
+static bool hang_up(struct connection *connection, haft_id id, const char *last_line)
 {
-    (void)!send(connection->descriptor, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (haft_counted_free(connections, id) != HAFT_OK) {
+        return false;
+    }
+    send_line(connection, id, last_line);
+    shutdown(connection->descriptor, SHUT_RDWR);
+    return true;
 }
 
 /* One event at a time for each connection: armed again when its lines are answered. */
@@ -90,73 +148,120 @@ static bool watch(int operation, int descriptor, haft_id id)
     return epoll_ctl(epoll, operation, descriptor, &event) == 0;
 }
 
-static void accept_one(void)
+/* A connection for a descriptor.  False: there is no room for it. */
+static bool add_connection(int descriptor)
 {
-    const int descriptor = accept(listener, NULL, NULL);
     const int at_once = 1;
+    const int unread = UNREAD_BYTES;
     struct connection *connection;
     void *object;
     haft_id id;
 
-    if (descriptor < 0) {
-        return;
-    }
     if (haft_counted_reserve(connections, &id, &object) != HAFT_OK) {
-        atomic_fetch_add(&refused, 1);
-        close(descriptor);
-        return;
+        return false;
     }
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &unread, sizeof unread);
     connection = object;
     connection->descriptor = descriptor;
     connection->length = 0;
+    connection->subscribed = false;
     atomic_init(&connection->last_used, now_ms());
-    atomic_fetch_add(&accepted, 1);
+    pthread_mutex_init(&connection->sending, NULL);
     haft_counted_publish(connections, id);
     if (haft_counted_acquire(connections, id) != NULL) { /* else kicked already, and closed */
-        if (!watch(EPOLL_CTL_ADD, descriptor, id)) {
+        if (!timers_add(&timers, (struct timer){now_ms() + idle_ms, id}) ||
+            !watch(EPOLL_CTL_ADD, descriptor, id)) {
             haft_counted_free(connections, id);
         }
         haft_counted_release(connections, id);
     }
+    return true;
+}
+
+/* False: the system has no descriptor or memory; at once it would say so again. */
+static bool accept_one(void)
+{
+    const char *full = "# full\n";
+    const int descriptor = accept(listener, NULL, NULL);
+
+    if (descriptor < 0) {
+        if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) {
+            return true;
+        }
+        atomic_fetch_add(&accept_errors, 1);
+        perror("server: new connections wait");
+        return false;
+    }
+    atomic_fetch_add(&accepted, 1);
+    if (!add_connection(descriptor)) {
+        atomic_fetch_add(&refused, 1);
+        (void)!send(descriptor, full, strlen(full), MSG_DONTWAIT | MSG_NOSIGNAL);
+        close_descriptor(descriptor);
+    }
+    return true;
 }
 
 /* --- commands --- */
 
-static void kick(const struct connection *asking, const char *name)
+/* What the asking client is told. */
+static const char *kick(haft_id id)
 {
-    haft_id id = {strtoull(name, NULL, 16)};
-    const struct connection *kicked = haft_counted_acquire(connections, id);
+    struct connection *kicked = haft_counted_acquire(connections, id);
 
     if (kicked == NULL) {
-        atomic_fetch_add(&stale, 1);
-        send_text(asking, haft_status_text(haft_counted_diagnose(connections, id)));
-        send_text(asking, "\n");
-        return;
+        atomic_fetch_add(&stale_names, 1);
+        return haft_status_text(haft_counted_diagnose(connections, id));
     }
-    haft_counted_free(connections, id);
-    shutdown(kicked->descriptor, SHUT_RDWR); /* it is still open: this thread holds it */
+    const bool was_first = hang_up(kicked, id, "# kicked\n");
+
     haft_counted_release(connections, id);
-    send_text(asking, "kicked\n");
+    return was_first ? "kicked" : haft_status_text(HAFT_STALE);
 }
 
-static void answer(const struct connection *connection, haft_id id, const char *line)
+static void remove_subscriber(size_t at)
+{
+    subscribers[at] = subscribers[--subscriber_count];
+    atomic_fetch_add(&stale_subscribers, 1);
+}
+
+/* There is room: if the list is full, one of its ids is stale, for this one is not in it. */
+static void subscribe(struct connection *connection, haft_id id)
+{
+    if (connection->subscribed) {
+        return;
+    }
+    connection->subscribed = true;
+    pthread_mutex_lock(&subscribing);
+    for (size_t i = 0; subscriber_count == MOST_CONNECTIONS && i < MOST_CONNECTIONS; i++) {
+        if (!haft_counted_is_live(connections, subscribers[i])) {
+            remove_subscriber(i);
+        }
+    }
+    subscribers[subscriber_count++] = id;
+    pthread_mutex_unlock(&subscribing);
+}
+
+static void answer(struct connection *connection, haft_id id, const char *line)
 {
     char text[LINE_SIZE + 2];
 
     if (strncmp(line, "echo ", 5) == 0) {
         snprintf(text, sizeof text, "%s\n", line + 5);
-        send_text(connection, text);
     } else if (strcmp(line, "id") == 0) {
         snprintf(text, sizeof text, "%" PRIx64 "\n", id.bits);
-        send_text(connection, text);
     } else if (strncmp(line, "kick ", 5) == 0) {
-        kick(connection, line + 5);
+        snprintf(text, sizeof text, "%s\n", kick((haft_id){strtoull(line + 5, NULL, 16)}));
+    } else if (strcmp(line, "subscribe") == 0) {
+        subscribe(connection, id);
+        snprintf(text, sizeof text, "subscribed\n");
     } else if (strcmp(line, "quit") == 0) {
         atomic_store(&ends, true);
+        snprintf(text, sizeof text, "bye\n");
     } else {
-        send_text(connection, "echo TEXT, id, kick ID or quit\n");
+        snprintf(text, sizeof text, "echo TEXT, id, kick ID, subscribe or quit\n");
     }
+    send_line(connection, id, text);
 }
 
 /* All whole lines that have come.  False: one is too long. */
@@ -193,11 +298,11 @@ static void serve(haft_id id)
     struct connection *connection = haft_counted_acquire(connections, id);
 
     if (connection == NULL) {
-        atomic_fetch_add(&stale, 1);
+        atomic_fetch_add(&stale_events, 1);
         return;
     }
-    /* The kernel has one thread here at a time; the two operations say so to C, and to checkers. */
-    atomic_load(&connection->last_used);
+    /* The kernel has one thread here at a time; exchange and store say so to C, and to checkers. */
+    atomic_exchange(&connection->last_used, now_ms());
     const bool goes_on = read_some(connection, id);
 
     atomic_store(&connection->last_used, now_ms());
@@ -211,41 +316,85 @@ static void serve(haft_id id)
 
 static void *work(void *unused)
 {
+    uint64_t accept_at = 0; /* 0: the listener is watched */
     struct epoll_event event;
 
     while (!atomic_load(&ends)) {
-        if (epoll_wait(epoll, &event, 1, 20) == 1) {
-            const haft_id id = {event.data.u64};
+        if (accept_at != 0 && now_ms() >= accept_at) {
+            accept_at = 0;
+            watch(EPOLL_CTL_MOD, listener, HAFT_NIL);
+        }
+        if (epoll_wait(epoll, &event, 1, 20) != 1) {
+            continue;
+        }
+        const haft_id id = {event.data.u64};
 
-            if (haft_id_is_nil(id)) {
-                accept_one();
-                watch(EPOLL_CTL_MOD, listener, HAFT_NIL);
-            } else {
-                serve(id);
-            }
+        if (!haft_id_is_nil(id)) {
+            serve(id);
+        } else if (accept_one()) {
+            watch(EPOLL_CTL_MOD, listener, HAFT_NIL);
+        } else {
+            accept_at = now_ms() + ACCEPT_PAUSE_MS;
         }
     }
     return unused;
 }
 
-/* Says the time to all, and ends those that have said nothing for long. */
+/* A timer is due.  It is set again, or the connection ends: also if there is no memory for it. */
+static void end_if_idle(haft_id id)
+{
+    struct connection *connection = haft_counted_acquire(connections, id);
+
+    if (connection == NULL) {
+        atomic_fetch_add(&stale_timers, 1);
+        return;
+    }
+    /*
+     * `now` is read first: in the other order a thread that sleeps between the two would end a
+     * connection that is used meanwhile.  So the last use may be later than `now`: no subtraction.
+     */
+    const uint64_t now = now_ms();
+    const uint64_t due = atomic_load(&connection->last_used) + idle_ms;
+
+    if (due > now && timers_add(&timers, (struct timer){due, id})) {
+        atomic_fetch_add(&not_idle, 1);
+    } else if (hang_up(connection, id, "# idle\n")) {
+        atomic_fetch_add(&idle, 1);
+    }
+    haft_counted_release(connections, id);
+}
+
+static void *expire(void *unused)
+{
+    while (!atomic_load(&ends)) {
+        struct timer timer;
+
+        while (timers_take_due(&timers, now_ms(), &timer)) {
+            end_if_idle(timer.id);
+        }
+        pause_ms(TIMER_MS);
+    }
+    return unused;
+}
+
 static void *broadcast(void *unused)
 {
     while (!atomic_load(&ends)) {
-        haft_counted_cursor cursor = {0};
-        haft_id id;
-        void *object;
+        pthread_mutex_lock(&subscribing);
+        for (size_t i = 0; i < subscriber_count;) {
+            const haft_id id = subscribers[i];
+            struct connection *connection = haft_counted_acquire(connections, id);
 
-        while (haft_counted_cursor_next(connections, &cursor, &id, &object)) {
-            struct connection *connection = object;
-
-            send_text(connection, "# tick\n");
-            if (now_ms() - atomic_load(&connection->last_used) > IDLE_MS) {
-                haft_counted_free(connections, id);
+            if (connection == NULL) {
+                remove_subscriber(i);
+                continue;
             }
+            send_line(connection, id, "# tick\n");
             haft_counted_release(connections, id);
+            i++;
         }
-        pause_ms(BROADCAST_MS);
+        pthread_mutex_unlock(&subscribing);
+        pause_ms(tick_ms);
     }
     return unused;
 }
@@ -271,20 +420,36 @@ static bool open_listener(void)
 
 static bool run(void)
 {
-    pthread_t threads[WORKERS + 1];
+    void *(*const roles[])(void *) = {work, work, expire, broadcast};
+    enum { THREADS = sizeof roles / sizeof roles[0] };
+    pthread_t threads[THREADS];
 
-    for (int i = 0; i <= WORKERS; i++) {
-        if (pthread_create(&threads[i], NULL, i < WORKERS ? work : broadcast, NULL) != 0) {
+    for (int i = 0; i < THREADS; i++) {
+        if (pthread_create(&threads[i], NULL, roles[i], NULL) != 0) {
             return false;
         }
     }
-    for (int i = 0; i <= WORKERS; i++) {
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
     return true;
 }
 
-int main(void)
+static void print_counts(void)
+{
+    printf("%" PRIu64 " accepted, %" PRIu64 " closed, %" PRIu64 " close errors\n",
+           atomic_load(&accepted), atomic_load(&closed), atomic_load(&close_errors));
+    printf("%" PRIu64 " refused, %" PRIu64 " accept errors\n", atomic_load(&refused),
+           atomic_load(&accept_errors));
+    printf("%" PRIu64 " idle, %" PRIu64 " not idle when their timer was due\n", atomic_load(&idle),
+           atomic_load(&not_idle));
+    printf("%" PRIu64 " stale events, %" PRIu64 " stale timers, %" PRIu64
+           " stale subscribers, %" PRIu64 " stale names\n",
+           atomic_load(&stale_events), atomic_load(&stale_timers), atomic_load(&stale_subscribers),
+           atomic_load(&stale_names));
+}
+
+int main(int argc, char **argv)
 {
     const haft_counted_options options = {
         .name = "connections",
@@ -294,16 +459,22 @@ int main(void)
         .on_destroy = end_connection,
     };
 
+    idle_ms = argc > 1 ? strtoull(argv[1], NULL, 10) : idle_ms;
+    tick_ms = argc > 2 ? strtoull(argv[2], NULL, 10) : tick_ms;
+    if (argc > 3 || idle_ms == 0 || tick_ms == 0) {
+        fprintf(stderr, "Usage: server [IDLE_MS [TICK_MS]]\n");
+        return 2;
+    }
     if (haft_counted_open(&options, &connections) != HAFT_OK || !open_listener() || !run() ||
         haft_counted_close(connections) != HAFT_OK) {
         return 1;
     }
+    free(timers.heap);
     close(listener);
     close(epoll);
-    printf("%" PRIu64 " connections, %" PRIu64 " closed, %" PRIu64 " refused, %" PRIu64
-           " names of gone ones\n",
-           atomic_load(&accepted), atomic_load(&closed), atomic_load(&refused),
-           atomic_load(&stale));
-    return end_output("server", atomic_load(&accepted) == atomic_load(&closed) ? 0 : 1,
-                      EXIT_LOST_OUTPUT);
+    print_counts();
+    const bool once =
+        atomic_load(&accepted) == atomic_load(&closed) && atomic_load(&close_errors) == 0;
+
+    return end_output("server", once ? 0 : 1, EXIT_LOST_OUTPUT);
 }
