@@ -2712,8 +2712,8 @@ static const struct haft__status_words haft__known_statuses[HAFT_STATUS_COUNT] =
     haft__WORDS(HAFT_BAD_FIRST_GENERATION,
           "first_generation: at most 2^generation_bits - 1, or HAFT_RANDOM_GENERATION"),
     haft__WORDS(HAFT_BAD_REUSE, "reuse: HAFT_REUSE_LIFO or HAFT_REUSE_FIFO"),
-    haft__WORDS(HAFT_BAD_MIN_FREE, "min_free: with the capacity at most 2^index_bits - 4; of a local "
-                             "table only with HAFT_REUSE_FIFO"),
+    haft__WORDS(HAFT_BAD_MIN_FREE, "min_free: with the capacity at most 2^index_bits - 4, of a counted "
+                             "table at most 2^30 - 4; of a local table only with HAFT_REUSE_FIFO"),
     haft__WORDS(HAFT_BAD_PINS, "pins: only for types declared with HAFT_TYPED_PINNED"),
     haft__WORDS(HAFT_BAD_WAITING_BYTES, "waiting_bytes: at least one slot, object and overhead, or 0"),
     haft__WORDS(HAFT_BAD_FOREIGN_CLOCK,
@@ -3576,7 +3576,7 @@ HAFT_INTERNAL void haft__fresh_runs_remove(struct haft__runs *runs, uint64_t haf
 #if defined(HAFT_WALKS) && !defined(NDEBUG)
 #define haft__assert_walk(condition) assert(condition)
 #else
-#define haft__assert_walk(condition) ((void)(0 && (condition)))
+#define haft__assert_walk(condition) ((void)0)
 #endif
 
 /* A walk ends after that many steps: it comes with each change of a list. */
@@ -3587,7 +3587,7 @@ HAFT_INTERNAL void haft__fresh_runs_remove(struct haft__runs *runs, uint64_t haf
 /* The list of released runs. */
 
 /* The list, as far as a walk goes: each run is there, and none but the last is in use. */
-static bool haft__runs_are_listed(const struct haft__runs *runs)
+static HAFT_UNUSED bool haft__runs_are_listed(const struct haft__runs *runs)
 {
     uint64_t haft__run = runs->first;
 
@@ -3648,10 +3648,12 @@ HAFT_INTERNAL void haft__fresh_runs_remove(struct haft__runs *runs, uint64_t haf
 static uint64_t haft__slot_count(const struct haft__slots_options *options)
 {
     const uint64_t most = haft_field_max(options->common.layout.index_bits) + 1;
-    const uint64_t extra = options->extra < most ? options->extra : most; /* of any number */
-    const uint64_t wanted = HAFT_FIRST_INDEX + options->common.capacity + extra + options->spare;
+    const uint64_t wanted =
+        HAFT_FIRST_INDEX + options->common.capacity + options->extra + options->spare;
     uint64_t count = 8;
 
+    assert(options->extra <= most &&
+           "a min_free is checked, and a spare is no more than the capacity");
     while (count < wanted && count < most) {
         count *= 2;
     }
@@ -4298,7 +4300,8 @@ static bool haft__ended_last(const struct haft__slots *slots, haft_id id, uint64
     const uint64_t next = haft__word_generation(format, haft__word_next_life(format, id.bits, 0));
     const uint64_t now = haft__word_generation(format, word);
 
-    return now == next || (next == 0 && slots->wrapped && now == format->generation_one);
+    /* After the last life the slot has no generation, or begins anew. */
+    return now == next || (next == 0 && now == format->generation_one);
 }
 
 static void haft__tell_dead(struct haft__text *text, const struct haft__slots *slots, haft_id id, uint64_t word)
@@ -4537,16 +4540,13 @@ haft_status haft_type_complete(haft_type type, size_t *object_size, size_t *obje
     return HAFT_OK;
 }
 
-/* Whether objects that lie `stride` apart, one of them at `object`, are aligned for the type. */
-static bool haft__is_aligned(haft_type type, const void *haft__object, uint64_t stride)
-{
-    return (uintptr_t)haft__object % type.alignment == 0 && stride % type.alignment == 0;
-}
-
 haft_status haft_type_fits(haft_type type, haft_view view, size_t object_size, bool haft__has_pins)
 {
+    const uintptr_t haft__object = (uintptr_t)view.base + sizeof(uint64_t);
+
+    assert(type.slot_size % type.alignment == 0 && "as sizeof says it: one aligned, all are");
     return object_size == type.size && haft__has_pins == type.has_pins && view.stride == type.slot_size &&
-                   haft__is_aligned(type, view.base + sizeof(uint64_t), view.stride)
+                   haft__object % type.alignment == 0
                ? HAFT_OK
                : HAFT_WRONG_TYPE;
 }
@@ -5388,7 +5388,7 @@ static void haft__set_next(haft_local *local, uint64_t index, uint64_t next)
 }
 
 /* The list, as far as a walk goes: free slots that were used, and as many as are counted. */
-static bool haft__list_is_whole(haft_local *local)
+static HAFT_UNUSED bool haft__list_is_whole(haft_local *local)
 {
     uint64_t at = *haft__local_head(local);
     uint64_t count = 0;
@@ -7108,9 +7108,10 @@ HAFT_INTERNAL void haft__free_slots_close(haft_counted *table)
  * Edges in this file.
  *   PUBLISH  publish_word (release) -> haft_counted_acquire, copy_from (acquire)   object before
  *            word
- *   HOLD     haft_counted_release, free_any (release) -> haft_counted_release, the last one,
- *            free_any, end_plainly, haft_counted_take (acquire)   all uses by holders before the
- *            object's end; between them lie only read-modify-writes
+ *   HOLD     haft_counted_release, free_any, and publish_word, for an end without a hold (release)
+ *            -> haft_counted_release, the last one, free_any, end_plainly, haft_counted_take
+ *            (acquire)   all uses by holders before the object's end; between them lie only
+ *            read-modify-writes
  *   RETRY    a first look; the compare-and-swap decides
  *   SAME     a copy's second look, after the object's words were acquired
  *   ONWARD   the caller's hold already orders the object
@@ -7445,8 +7446,8 @@ haft__NOINLINE static haft_status haft__insert_anywhere(haft_counted *table, con
 
     if (status == HAFT_OK) {
         haft__values_write(table, haft__counted_object(at), haft__object);
-        haft__publish_word(at, haft__load_relaxed(OWN, at));
         *id = inserted;
+        haft__publish_word(at, haft__load_relaxed(OWN, at)); /* last, as below */
     }
     return status;
 }
@@ -7464,8 +7465,8 @@ haft_status haft_counted_insert(haft_counted *table, const void *haft__object, h
 
     assert(haft__load_relaxed(OWN, at) == word && haft__counted_state_of(word) == haft__COUNTED_FREE);
     haft__object_copy_words(haft__counted_object(at), haft__object, table->object_size);
-    haft__publish_word(at, word);
     *id = haft__counted_id(table, index, haft__counted_life(word));
+    haft__publish_word(at, word); /* last: a thread that sees the object may close the table */
     return HAFT_OK;
 }
 
@@ -8248,18 +8249,7 @@ struct haft__batch {
 HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *from, uint32_t most);
 
 /* Whether its indices are those of slots, and no two alike; not of a filling or open batch. */
-HAFT_INTERNAL bool haft__batch_is_sound(const struct haft__batch *batch);
-
-/* concurrent/batches/batch.c */
-
-/*
- * Batches.
- *
- * Edges in this file.
- *   OWN   this thread alone has both batches
- */
-
-HAFT_INTERNAL bool haft__batch_is_sound(const struct haft__batch *batch)
+static inline bool haft__batch_is_sound(const struct haft__batch *batch)
 {
     for (uint32_t i = 0; i < batch->count; i++) {
         if (batch->indices[i] < HAFT_FIRST_INDEX) {
@@ -8273,6 +8263,15 @@ HAFT_INTERNAL bool haft__batch_is_sound(const struct haft__batch *batch)
     }
     return batch->count <= haft__BATCH_SLOTS;
 }
+
+/* concurrent/batches/batch.c */
+
+/*
+ * Batches.
+ *
+ * Edges in this file.
+ *   OWN   this thread alone has both batches
+ */
 
 HAFT_INTERNAL void haft__batch_move(struct haft__batch *to, struct haft__batch *from, uint32_t most)
 {
@@ -9588,7 +9587,7 @@ static haft_status haft__foreign_clock_wait_for(haft_domain *domain, uint64_t ti
 static bool haft__may_lift(const haft_foreign_clock *foreign)
 {
     return haft__foreign_has_online(foreign) && foreign->is_registered != NULL &&
-           haft__foreign_thread_is_registered(foreign) && !haft__foreign_is_inside(foreign);
+           foreign->is_registered(foreign->ctx) && !haft__foreign_is_inside(foreign);
 }
 
 static haft_status haft__foreign_clock_join(haft_domain *domain, haft_worker *worker,
@@ -9932,7 +9931,7 @@ static struct haft__member *haft__own_member(const haft_domain *domain)
 }
 
 /* Whether no other member of the domain is the calling thread's. */
-static bool haft__is_only_own(const haft_domain *domain, const struct haft__member *haft__own)
+static HAFT_UNUSED bool haft__is_only_own(const haft_domain *domain, const struct haft__member *haft__own)
 {
     const struct haft__member *member = haft__first_member(domain);
 
@@ -10745,7 +10744,7 @@ static haft_job_state haft__unkept(uint32_t open)
 static struct haft__nesting *haft__kept(haft_domain *domain, haft_job_state state)
 {
     assert(state.thread == haft__thread_number() && "a job or park ends on the thread where it began");
-    if (state.open >= haft__OPEN_COUNTED || domain->clock->nesting == NULL) {
+    if (state.open >= haft__OPEN_COUNTED) {
         return NULL;
     }
     struct haft__nesting *haft__nesting = haft__present(domain);
@@ -10783,7 +10782,8 @@ void haft_job_end(haft_domain *domain, haft_job_state state)
         haft__set_level(domain, haft__nesting, haft__level_of(state));
     } else if (state.open == haft__OPEN_UNKNOWN) {
         haft__forgotten--;
-    } else if (state.open == haft__OPEN_COUNTED) {
+    } else {
+        assert(state.open == haft__OPEN_COUNTED && "a job that was kept has its nesting state");
         haft__section_count(domain, UINT64_MAX);
     }
 }
@@ -11663,11 +11663,10 @@ static inline void haft__debug_check(const haft_worker *worker)
 /* The same for each call that looks at objects. */
 static inline void haft__debug_check_reader(const haft_table *table)
 {
-    const bool haft__may_read = !haft__debug_is_on() || haft__domain_may_read(table->domain);
-
-    assert(haft__may_read && "with the workers clock, threads that look at objects have an open worker, "
-                       "and are not offline or parked");
-    (void)haft__may_read;
+    (void)table;
+    assert((!haft__debug_is_on() || haft__domain_may_read(table->domain)) &&
+           "with the workers clock, threads that look at objects have an open worker, "
+           "and are not offline or parked");
 }
 
 /* concurrent/worker/allocate.c */
@@ -13651,7 +13650,8 @@ HAFT_INTERNAL bool haft__released_has(const haft_table *table, uint64_t haft__ru
 {
     const struct haft__runs *runs = &table->slots.runs;
 
-    return !runs->stay && haft__load_relaxed(ONWARD, &runs->records[haft__run].link) != haft__RUN_IN_USE;
+    assert(!runs->stay && "a table that has released a run has records");
+    return haft__load_relaxed(ONWARD, &runs->records[haft__run].link) != haft__RUN_IN_USE;
 }
 
 /* concurrent/worker/retire.c */

@@ -60,21 +60,21 @@
  *   met first
  *     haft/id.h             207  the id: what names an object instead of a pointer
  *     haft/status.h         381  what haft's functions answer
- *     haft/view.h           724  resolving ids: what every table has in common
- *     haft/domain.h        1447  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1761  the handle table that all threads share, and its workers
- *     haft/counted.h       2229  the handle table for any thread: objects are held by counts
- *     haft/local.h         2573  the handle table of one thread: slots with holes, stable addresses
+ *     haft/view.h           733  resolving ids: what every table has in common
+ *     haft/domain.h        1456  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1770  the handle table that all threads share, and its workers
+ *     haft/counted.h       2238  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2587  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2891  visiting the live objects of a shared table
- *     haft/pin.h           3001  holding on to an object beyond a read section
- *     haft/share.h         3050  hand a local table over to all threads, and back
- *     haft/memory.h        3125  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2905  visiting the live objects of a shared table
+ *     haft/pin.h           3015  holding on to an object beyond a read section
+ *     haft/share.h         3064  hand a local table over to all threads, and back
+ *     haft/memory.h        3139  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/diagnose.h      1048  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4133  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1057  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4147  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          964  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          973  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -629,6 +629,15 @@ typedef _Atomic(uint64_t) haft_atomic_u64;
                                             memory_order_relaxed)
 #define HAFT_C
 typedef memory_order haft_order;
+#endif
+
+/* Signal handlers, and children of a fork, wait for no lock of an atomic operation. */
+#if defined(__GNUC__) && !defined(__TINYC__)
+#ifdef __cplusplus
+static_assert(__atomic_always_lock_free(8, 0), "haft needs a lock-free 8-byte compare-and-swap");
+#else
+_Static_assert(__atomic_always_lock_free(8, 0), "haft needs a lock-free 8-byte compare-and-swap");
+#endif
 #endif
 
 #define HAFT_RELAXED HAFT_ORDER(relaxed)
@@ -2247,8 +2256,8 @@ size_t haft_free_many(haft_worker *worker, const haft_id *ids, size_t count, haf
  *
  * What ends inside an on_destroy of the same table is destroyed after that on_destroy has returned,
  * and before the outermost call of haft does, in no promised order: a parent's on_destroy cannot
- * wait for its child's.  on_destroy returns, on its thread: no longjmp, no exception, no change of
- * fibers.
+ * wait for its child's.  So is what a signal handler ends that has interrupted a call which
+ * destroys.  on_destroy returns, on its thread: no longjmp, no exception, no change of fibers.
  *
  * Signals: acquire and copy in any handler, free and release if on_destroy may be called there.  In
  * a library loaded by dlopen() a thread may allocate when it first ends an object: end one before
@@ -2285,7 +2294,8 @@ typedef struct haft_counted_options {
     uint64_t tag;              /* fits tag_bits */
     uint64_t first_generation; /* of each slot's first life; 0: 1; or HAFT_RANDOM_GENERATION */
 
-    uint64_t min_free; /* slots freed after a slot before that is reused; 0: it may be at once */
+    uint64_t min_free; /* slots freed after a slot before that is reused; 0: it may be at once;
+                        * together with the capacity at most what that may be */
     bool wrap;         /* after its last generation a slot goes on at generation 1: ids repeat */
     bool copies;       /* haft_counted_copy(); objects of at most 64 bytes, which never change */
     bool wipe;         /* objects become zeros when they end */
@@ -2317,7 +2327,8 @@ typedef struct haft_counted_options {
  * Returns   HAFT_OK and the table in `*table`; HAFT_UNKNOWN_OPTION, or HAFT_BAD_ and the name of
  *           the option; HAFT_NO_MEMORY: no address space or memory, or `memory` is too small.
  * Progress  blocking (mmap, malloc, a lock: an export holds it while it counts).
- * Cost      O(1): memory is touched when slots are first used.
+ * Cost      O(1): memory is touched when slots are first used; up to 8 KiB of slots, or `memory`,
+ *           are cleared.
  */
 haft_status haft_counted_open_sized(const haft_counted_options *options, size_t size,
                                     haft_counted **table);
@@ -2328,7 +2339,8 @@ HAFT_INLINE haft_status haft_counted_open(const haft_counted_options *options, h
 
 /*
  * haft_counted_footprint, haft_counted_footprint_sized - what a table with these options needs, to
- * be given as `memory` and `memory_size`; those two change nothing here.
+ * be given as `memory` and `memory_size`; those two change nothing here.  The memory is private to
+ * the process: a forked child has a copy.
  *
  * Returns   HAFT_OK and the footprint; what haft_counted_open() says of an option; HAFT_NO_MEMORY:
  *           more than a block can have.
@@ -2350,18 +2362,20 @@ HAFT_INLINE haft_status haft_counted_footprint(const haft_counted_options *optio
  *           an object is held or reserved, a call is under way in another thread, or this is an
  *           on_destroy of the table.
  * Threads   one.  Beside the call that answers HAFT_OK only calls may run that give back a hold or
- *           a reservation which the table still counts.
+ *           a reservation which the table still counts, and insertions whose object was seen live.
+ * Ordering  acquire on HAFT_OK: all earlier uses of the table are visible.
  * Progress  blocking (munmap, free; the lock of haft_counted_open()).
  * Cost      O(slots ever used).
  */
 haft_status haft_counted_close(haft_counted *table);
 
 /*
- * haft_counted_close_wait - the same, and wait until nothing is in use.  A thread that holds an
- * object itself waits for ever.
+ * haft_counted_close_wait - the same, and wait until nothing is in use: for ever, where the calling
+ * thread holds an object, or in a forked child a thread of its parent's.
  *
  * Returns   HAFT_OK: the table is gone.  HAFT_IN_USE: in an on_destroy of the table.
  * Threads   as haft_counted_close().
+ * Ordering  as haft_counted_close().
  * Progress  blocking.
  * Cost      O(slots ever used) for each look: as slots are given back, else every 10 ms at most.
  */
@@ -2494,7 +2508,7 @@ haft_status haft_counted_take(haft_counted *table, haft_id id, void *object);
 /*
  * haft_counted_is_live - whether an id is live: a momentary answer.
  *
- * Ordering  acquire.
+ * Ordering  acquire when true; none when false.
  * Progress  wait-free.
  */
 bool haft_counted_is_live(const haft_counted *table, haft_id id);
@@ -2502,10 +2516,10 @@ bool haft_counted_is_live(const haft_counted *table, haft_id id);
 /*
  * haft_counted_diagnose, haft_counted_diagnose_format - why an id is live or not: momentary, as a
  * status or in one line.  HAFT_STALE also of what is freed and still held and, once a slot has
- * wrapped, of all its dead ids.
+ * wrapped (with 32 generation_bits, where it may), of all its dead ids.
  *
  * Returns   as haft_diagnose(); the format as snprintf.
- * Ordering  acquire.
+ * Ordering  acquire for HAFT_OK; none otherwise.
  * Progress  wait-free.
  */
 haft_status haft_counted_diagnose(const haft_counted *table, haft_id id);
@@ -2515,7 +2529,7 @@ int haft_counted_diagnose_format(const haft_counted *table, haft_id id, char *te
  * haft_counted_id_at - the id of a slot by its index.
  *
  * Returns   as haft_id_at() in haft/table.h.
- * Ordering  acquire.
+ * Ordering  acquire for HAFT_OK; none otherwise.
  * Progress  wait-free.
  */
 haft_status haft_counted_id_at(const haft_counted *table, uint64_t index, haft_id *id);
@@ -4153,7 +4167,8 @@ HAFT_ONLY_INLINE haft_status haft_worker_fits(const haft_worker *worker, haft_ty
  * not the type's, the status is HAFT_BAD_OBJECT_SIZE, HAFT_BAD_OBJECT_ALIGNMENT or HAFT_BAD_PINS.
  * A table that is adopted, having been opened elsewhere, is HAFT_WRONG_TYPE, and the result is
  * untouched, if its objects are of another size, less aligned or farther apart than in a table of
- * the type, or only one of the two has pins.  Open it with object_alignment = _Alignof(type).
+ * the type, or only one of the two has pins; of a counted table, of another size or less aligned.
+ * Open it with object_alignment = _Alignof(type).
  *
  * A typed table is a small struct, passed by value: the table itself, which is closed once however
  * many copies there are, and its view.  ship_resolve() needs no multiplication: the distance from

@@ -737,6 +737,12 @@ template <class T> class holder
         return holder(table_, id_, holds ? object_ : nullptr);
     }
 
+    /*
+     * Empty it, and leave the hold to the caller: for haft_counted_release(), or in a forked child
+     * for the table's abandon().
+     */
+    T *detach() noexcept { return std::exchange(object_, nullptr); }
+
     explicit operator bool() const noexcept { return object_ != nullptr; }
     haft::id<T> id() const noexcept { return id_; }
     T *get() const noexcept { return object_; }
@@ -800,20 +806,22 @@ class counted : public detail::owner<haft_counted, detail::telling_closer<haft_c
     haft_status close_wait() noexcept { return this->close_by(haft_counted_close_wait); }
     void abandon() noexcept { haft_counted_abandon(handle_.release()); }
 
-    /* A T made of `args`.  Fails as haft_counted_insert(). */
+    /*
+     * A T made of `args`, in its slot; in a table with `copies` it is made first, and copied in.
+     * Fails as haft_counted_insert().
+     */
     template <class... Args> result<id_type> emplace(Args &&...args) const
     {
-        if constexpr (std::is_trivially_copyable_v<T>) {
-            const T made = detail::make<T>(std::forward<Args>(args)...);
-            haft_id id;
-            const haft_status status = haft_counted_insert(handle_.get(), &made, &id);
+        const auto emplaced =
+            detail::emplace<T>(haft_counted_reserve, haft_counted_abort, haft_counted_publish,
+                               handle_.get(), std::forward<Args>(args)...);
 
-            return status == HAFT_OK ? result<id_type>(id_type(id)) : status;
-        } else {
-            return detail::emplace<T>(haft_counted_reserve, haft_counted_abort,
-                                      haft_counted_publish, handle_.get(),
-                                      std::forward<Args>(args)...);
+        if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 64) {
+            if (emplaced.status() == HAFT_BAD_COPIES) { /* `args` are untouched */
+                return insert(detail::make<T>(std::forward<Args>(args)...));
+            }
         }
+        return emplaced;
     }
 
     /* Empty where the id is not live; in a table with `copies` the object is not to be changed. */
@@ -902,6 +910,14 @@ class counted : public detail::owner<haft_counted, detail::telling_closer<haft_c
 
   private:
     explicit counted(haft_counted *opened) noexcept : base(opened) {}
+
+    result<id_type> insert(const T &made) const noexcept
+    {
+        haft_id id;
+        const haft_status status = haft_counted_insert(handle_.get(), std::addressof(made), &id);
+
+        return status == HAFT_OK ? result<id_type>(id_type(id)) : status;
+    }
 };
 
 /* The live objects, for one range-for. */

@@ -4322,10 +4322,10 @@ haft_status haft_packed_swap(haft_packed *packed, haft_id a, haft_id b)
 
 haft_status haft_type_fits_packed(haft_type type, haft_dense_view view)
 {
-    const bool haft__is_aligned =
+    const bool is_aligned =
         (uintptr_t)view.objects % type.alignment == 0 && view.object_size % type.alignment == 0;
 
-    return view.object_size == type.size && haft__is_aligned ? HAFT_OK : HAFT_WRONG_TYPE;
+    return view.object_size == type.size && is_aligned ? HAFT_OK : HAFT_WRONG_TYPE;
 }
 
 /*
