@@ -60,21 +60,21 @@
  *   met first
  *     haft/id.h             207  the id: what names an object instead of a pointer
  *     haft/status.h         381  what haft's functions answer
- *     haft/view.h           733  resolving ids: what every table has in common
- *     haft/domain.h        1456  the domain: what decides when a freed slot may be reused
- *     haft/table.h         1770  the handle table that all threads share, and its workers
- *     haft/counted.h       2238  the handle table for any thread: objects are held by counts
- *     haft/local.h         2587  the handle table of one thread: slots with holes, stable addresses
+ *     haft/view.h           730  resolving ids: what every table has in common
+ *     haft/domain.h        1453  the domain: what decides when a freed slot may be reused
+ *     haft/table.h         1767  the handle table that all threads share, and its workers
+ *     haft/counted.h       2235  the handle table for any thread: objects are held by counts
+ *     haft/local.h         2584  the handle table of one thread: slots with holes, stable addresses
  *   then
- *     haft/scan.h          2905  visiting the live objects of a shared table
- *     haft/pin.h           3015  holding on to an object beyond a read section
- *     haft/share.h         3064  hand a local table over to all threads, and back
- *     haft/memory.h        3139  a table's memory: made ready beforehand, released to the system,
+ *     haft/scan.h          2902  visiting the live objects of a shared table
+ *     haft/pin.h           3012  holding on to an object beyond a read section
+ *     haft/share.h         3061  hand a local table over to all threads, and back
+ *     haft/memory.h        3136  a table's memory: made ready beforehand, released to the system,
  *                                provided by the program, or in huge pages
- *     haft/diagnose.h      1057  what is wrong with an id or a table, for programs and for people
- *     haft/typed.h         4147  tables for one C type: ids that cannot be mixed up, pointers
+ *     haft/diagnose.h      1054  what is wrong with an id or a table, for programs and for people
+ *     haft/typed.h         4144  tables for one C type: ids that cannot be mixed up, pointers
  *                                without casts, and slots whose size the compiler knows
- *     haft/clock.h          973  a grace period that the program brings: a foreign clock
+ *     haft/clock.h          970  a grace period that the program brings: a foreign clock
  *
  * Functions named ..._sized take the size of the options struct as the caller knows it: for
  * programs that cannot include these headers.  Members beyond that size count as 0, and bytes that
@@ -632,12 +632,9 @@ typedef memory_order haft_order;
 #endif
 
 /* Signal handlers, and children of a fork, wait for no lock of an atomic operation. */
-#if defined(__GNUC__) && !defined(__TINYC__)
-#ifdef __cplusplus
-static_assert(__atomic_always_lock_free(8, 0), "haft needs a lock-free 8-byte compare-and-swap");
-#else
-_Static_assert(__atomic_always_lock_free(8, 0), "haft needs a lock-free 8-byte compare-and-swap");
-#endif
+#if defined(ATOMIC_LLONG_LOCK_FREE) && ATOMIC_LLONG_LOCK_FREE != 2 &&                              \
+    !defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_8) /* clang 14 has only this for an i686 */
+#error haft needs a lock-free 8-byte compare-and-swap
 #endif
 
 #define HAFT_RELAXED HAFT_ORDER(relaxed)

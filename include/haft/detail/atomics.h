@@ -57,12 +57,9 @@ typedef memory_order haft_order;
 #endif
 
 /* Signal handlers, and children of a fork, wait for no lock of an atomic operation. */
-#if defined(__GNUC__) && !defined(__TINYC__)
-#ifdef __cplusplus
-static_assert(__atomic_always_lock_free(8, 0), "haft needs a lock-free 8-byte compare-and-swap");
-#else
-_Static_assert(__atomic_always_lock_free(8, 0), "haft needs a lock-free 8-byte compare-and-swap");
-#endif
+#if defined(ATOMIC_LLONG_LOCK_FREE) && ATOMIC_LLONG_LOCK_FREE != 2 &&                              \
+    !defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_8) /* clang 14 has only this for an i686 */
+#error haft needs a lock-free 8-byte compare-and-swap
 #endif
 
 #define HAFT_RELAXED HAFT_ORDER(relaxed)
