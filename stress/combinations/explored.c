@@ -26,7 +26,11 @@ const haft_foreign_clock *backend_memb(void)
 
 const haft_foreign_clock *backend_qsbr(void)
 {
-    return &model_online;
+    static haft_foreign_clock clock;
+
+    clock = model_online;
+    clock.is_registered = model_is_registered;
+    return &clock;
 }
 
 /* Concurrency Kit's own would wait for threads that do not run: another one of the scheduler's. */

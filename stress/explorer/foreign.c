@@ -214,7 +214,7 @@ static void unregister(void *ctx)
     own()->is_registered = false;
 }
 
-static bool is_registered(void *ctx)
+bool model_is_registered(void *ctx)
 {
     (void)ctx;
     return own()->is_registered;
@@ -229,5 +229,4 @@ const haft_foreign_clock model_online = {
     .offline = go_offline,
     .quiescent = pass_quiescent_point,
     .inside = is_inside,
-    .is_registered = is_registered,
 };

@@ -22,6 +22,10 @@ extern const haft_foreign_clock model_late;     /* late; sections from begin to 
 /* Whether wait() of model_late has waited for a section that began after the call. */
 bool model_has_been_late(void);
 
+/* Of the calling thread: for a model_online that is to be asked, and so lets workers bring threads
+ * online.  Cases do without it, and their threads without registration. */
+bool model_is_registered(void *ctx);
+
 /* Before each schedule. */
 void model_foreign_reset(void);
 
