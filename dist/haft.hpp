@@ -817,7 +817,8 @@ class counted : public detail::owner<haft_counted, detail::telling_closer<haft_c
                                handle_.get(), std::forward<Args>(args)...);
 
         if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 64) {
-            if (emplaced.status() == HAFT_BAD_COPIES) { /* `args` are untouched */
+            /* `copies`, which larger objects cannot have; `args` are untouched. */
+            if (emplaced.status() == HAFT_BAD_COPIES) {
                 return insert(detail::make<T>(std::forward<Args>(args)...));
             }
         }
